@@ -1,0 +1,205 @@
+"""
+The form in which a tree is kept: a short reference, and chunks under their digests.
+
+A reference is one byte and its content:
+
+    i DATA      the encoded value itself
+    c DIGEST    a chunk that is the encoded value
+    b MSGPACK   a branch: [kind, head, digest of its top group, count, size]
+
+A page's chunk is the MessagePack array [keys or nil, references, closed, mark], a group's is
+[groups below?, digests of the children in one, counts, sizes, marks]. The digest is BLAKE2b of 128
+bits (RFC 7693) of the chunk, so a chunk names its children by content (a Merkle tree), equal parts
+of any two trees are kept once, and a chunk that came back changed is found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from hashlib import blake2b
+from typing import Any
+from weakref import WeakValueDictionary
+
+from ormsgpack import packb, unpackb
+
+from argentum.errors import FormatError
+from argentum.tree.kinds import Kind
+from argentum.tree.nodes import Branch, Entry, Fetch, Group, Page
+
+DIGEST_BYTES = 16
+INLINE_BYTES = 96
+"""An entry of a page up to this size lies in the page's chunk."""
+INLINE_ROOT_BYTES = 1024
+"""A whole state up to this size lies in its reference."""
+_INLINE, _CHUNK, _BRANCH = b"i", b"c", b"b"
+
+Chunk = tuple[bytes, bytes]
+
+
+def digest_of(payload: bytes) -> bytes:
+    """Give a chunk's name."""
+    return blake2b(payload, digest_size=DIGEST_BYTES).digest()
+
+
+def reference_of(entry: Entry, inline_bytes: int = INLINE_BYTES) -> bytes:
+    """Give an entry's stored reference."""
+    if type(entry) is bytes:
+        inline = len(entry) <= inline_bytes
+        return _INLINE + entry if inline else _CHUNK + digest_of(entry)
+    branch: Branch = entry  # type: ignore[assignment]
+    if branch.reference is None:
+        top = branch.top.digest or _digest_group(branch.top)
+        packed = packb([int(branch.kind), branch.head, top, branch.count, branch.size])
+        branch.reference = _BRANCH + packed
+    return branch.reference
+
+
+def _digest_group(group: Group) -> bytes:
+    group.digest = digest_of(_group_payload(group))
+    return group.digest
+
+
+def page_digest(page: Page) -> bytes:
+    """Give the name of a page's chunk."""
+    if page.digest is None:
+        page.digest = digest_of(_page_payload(page))
+    return page.digest
+
+
+def _page_payload(page: Page) -> bytes:
+    for at, ref in enumerate(page.refs):
+        if ref is None:
+            page.refs[at] = reference_of(page.entries[at])
+    return packb([page.keys, page.refs, page.closed, page.mark])
+
+
+def _group_payload(group: Group) -> bytes:
+    children = group.children
+    of_groups = bool(children) and type(children[0]) is Group
+    digests = b"".join(child.digest or _digest(child) for child in children)
+    numbers = [[getattr(child, name) for child in children] for name in ("count", "size", "mark")]
+    return packb([of_groups, digests, *numbers])
+
+
+def _digest(node: Page | Group) -> bytes:
+    return page_digest(node) if type(node) is Page else _digest_group(node)  # type: ignore[arg-type]
+
+
+def chunks_of(
+    entry: Entry, known: Container[bytes], inline_bytes: int = INLINE_BYTES
+) -> Iterator[Chunk]:
+    """Give each chunk whose digest is not in `known`, children first, as (digest, payload)."""
+    if type(entry) is bytes:
+        if len(entry) > inline_bytes:
+            digest = digest_of(entry)
+            if digest not in known:
+                yield digest, entry
+        return
+    reference_of(entry)
+    yield from _node_chunks(entry.top, known)  # type: ignore[union-attr]
+
+
+def _node_chunks(node: Page | Group, known: Container[bytes]) -> Iterator[Chunk]:
+    digest = node.digest or _digest(node)
+    if digest in known:
+        return
+    if type(node) is Group:
+        for child in node.children:
+            yield from _node_chunks(child, known)
+        yield digest, _group_payload(node)
+        return
+    page: Page = node  # type: ignore[assignment]
+    for item, ref in zip(page.entries, page.refs, strict=True):
+        if type(item) is Branch:
+            yield from _node_chunks(item.top, known)
+        elif ref is not None and ref[:1] == _CHUNK and ref[1:] not in known:
+            yield ref[1:], item  # type: ignore[misc] # bytes
+    yield digest, _page_payload(page)
+
+
+class Loader:
+    """
+    Reads trees back, each part when it is first needed.
+
+    Parts with one digest are one object as long as any tree holds it, so a comparison of two
+    stored trees skips what they share.
+    """
+
+    def __init__(self, fetch: Fetch) -> None:
+        self._fetch = fetch
+        self._nodes: WeakValueDictionary[bytes, Page | Group] = WeakValueDictionary()
+
+    def entry(self, reference: bytes) -> Entry:
+        """Give the entry of a reference."""
+        return self._entries([reference])[0]
+
+    def _entries(self, references: list[bytes]) -> list[Entry]:
+        wanted = [ref[1:] for ref in references if ref[:1] == _CHUNK]
+        found = self._payloads(wanted) if wanted else {}
+        return [self._entry(ref, found) for ref in references]
+
+    def _entry(self, reference: bytes, found: dict[bytes, bytes]) -> Entry:
+        tag, content = reference[:1], reference[1:]
+        if tag == _INLINE:
+            return content
+        if tag == _CHUNK:
+            return found[content]
+        if tag != _BRANCH:
+            message = f"A stored reference starts with {tag!r}; this version knows i, c and b."
+            raise FormatError(message)
+        kind, head, top, count, size = unpackb(content)
+        branch = Branch.__new__(Branch)
+        branch.kind, branch.head, branch.names = Kind(kind), head, None
+        branch.count, branch.size, branch.reference = count, size, reference
+        branch.top = self._stub(Group, top, count, size, 0)
+        return branch
+
+    def _stub(self, cls: Any, digest: bytes, count: int, size: int, mark: int) -> Any:  # noqa: ANN401
+        """Make a node that fills itself when it is looked into."""
+        known = self._nodes.get(digest)
+        if type(known) is cls:
+            return known
+        node = cls.__new__(cls)
+        node.digest, node.count, node.size, node.mark, node.source = digest, count, size, mark, self
+        self._nodes[digest] = node
+        return node
+
+    def fill(self, nodes: Iterable[Page | Group]) -> None:
+        """Read the contents of nodes of one kind in as few questions as possible."""
+        todo = [node for node in nodes if not node.is_filled()]
+        payloads = self._payloads([node.digest for node in todo])  # type: ignore[misc]
+        pages: list[tuple[Page, list[bytes]]] = []
+        for node in todo:
+            content = unpackb(payloads[node.digest])  # type: ignore[index]
+            if type(node) is Group:
+                node.children = self._children(content)
+            else:
+                page: Page = node  # type: ignore[assignment]
+                page.keys, page.refs, page.closed, page.mark = content
+                pages.append((page, content[1]))
+        entries = self._entries([ref for _, refs in pages for ref in refs]) if pages else []
+        start = 0
+        for page, refs in pages:
+            page.entries = entries[start : start + len(refs)]
+            page.branches = any(type(entry) is Branch for entry in page.entries)
+            start += len(refs)
+
+    def _children(self, content: list[Any]) -> list[Any]:
+        of_groups, digests, *numbers = content
+        cls = Group if of_groups else Page
+        return [
+            self._stub(cls, digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES], *three)
+            for at, three in enumerate(zip(*numbers, strict=True))
+        ]
+
+    def _payloads(self, digests: list[bytes]) -> dict[bytes, bytes]:
+        found = dict(self._fetch(digests))
+        for digest in digests:
+            payload = found.get(digest)
+            if payload is None:
+                message = f"Chunk {digest.hex()} is missing: the store is damaged. Run: argentum doctor"
+                raise FormatError(message)
+            if digest_of(payload) != digest:
+                message = f"Chunk {digest.hex()} was altered: the store is damaged. Run: argentum doctor"
+                raise FormatError(message)
+        return found

@@ -1,0 +1,342 @@
+"""
+Make a tree of a live value, sharing all that a previous tree has.
+
+The value is encoded entry by entry; entries whose bytes are the previous tree's are the previous
+tree's objects, and whole pages of them are compared by one list comparison in C. Nothing is
+hashed here. Whether the host changed its state in place or built it anew makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, repeat
+from typing import Any
+
+from ormsgpack import packb
+
+from argentum.tree.encoding import (
+    OPTIONS,
+    TooLargeError,
+    holds_binary,
+    may_hold_binary,
+    pack,
+    pack_exactly,
+)
+from argentum.tree.kinds import LEAF_TYPES, Kind, Parts, take_apart
+from argentum.tree.nodes import (
+    PAGE_ENTRIES,
+    Branch,
+    Entry,
+    Group,
+    Page,
+    cuts,
+    group_pages,
+    mark_of,
+    pages_of,
+)
+
+SMALL_BYTES = 4096
+"""A state, dict value or object field up to this size is one entry."""
+SMALL_ITEM_BYTES = 65536
+"""The same for items of lists, which cannot be found again by a key when they move."""
+MAX_BRANCHES = 60
+"""Levels of branches; what lies deeper is one entry whatever its size."""
+_SPLITTABLE = frozenset({Kind.LIST, Kind.DICT, Kind.PAIRS, Kind.TUPLE, Kind.SET, Kind.FROZENSET,
+                         Kind.DEQUE, Kind.OBJECT, Kind.SUBCLASS})  # fmt: skip
+_SIZED = frozenset({dict, list})
+_STRING_ONLY = {str}
+
+
+class Freezer:
+    """One pass over one value."""
+
+    __slots__ = ("around",)
+
+    def __init__(self) -> None:
+        self.around: list[int] = []
+        """`id` of each container around the one at hand, to find cycles."""
+
+    def entry(self, value: object, guess: Entry | None, limit: int) -> Entry:
+        """
+        Encode a value, or split it if it is larger than `limit` bytes.
+
+        Args:
+            guess: what was at this place in the previous tree; it is returned if it is equal.
+        """
+        if type(guess) is Branch and type(value) in LEAF_TYPES:
+            guess = None
+        if type(guess) is not Branch:
+            large = guess is None and _looks_large(value)
+            data = None if large else self._whole(value, guess, limit)
+            if data is not None:
+                return data
+            guess = None
+        if len(self.around) < MAX_BRANCHES:
+            split = self._split(value, guess, limit)
+            if split is not None:
+                return split
+        return pack(value, ancestors=self.around)
+
+    def _whole(self, value: object, guess: bytes | None, limit: int) -> bytes | None:
+        """Encode a value in one piece, or give None if it should be split."""
+        try:
+            data = packb(value, None, OPTIONS)
+        except TypeError:
+            try:
+                data = pack_exactly(value, ancestors=self.around, limit=limit)
+            except TooLargeError:
+                return None
+        else:
+            if data == guess:
+                return guess
+            if len(data) <= limit and may_hold_binary(data) and holds_binary(value):
+                data = pack_exactly(value, ancestors=self.around)
+        if data == guess:
+            return guess
+        return data if len(data) <= limit else self._whole_leaf(value, data)
+
+    def _whole_leaf(self, value: object, data: bytes) -> bytes | None:
+        """Give the bytes of a large value that has no parts, exact for what is bytes-like."""
+        if type(value) not in LEAF_TYPES:
+            return None
+        return pack_exactly(value) if holds_binary(value) else data
+
+    def _split(self, value: object, old: Branch | None, limit: int) -> Entry | None:
+        """Freeze each part on its own; None if it has no parts or is small after all."""
+        self.around.append(id(value))
+        try:
+            if type(value) is dict and old is not None and old.names is not None:
+                names = list(value)
+                if names == old.names and set(map(type, names)) == _STRING_ONLY:
+                    return self._same_dict(list(value.values()), old, limit)
+            parts = take_apart(value, depth=len(self.around))
+            if not isinstance(parts, Parts) or parts.kind not in _SPLITTABLE:
+                return None
+            return self._lay_out(parts, old, limit)
+        finally:
+            self.around.pop()
+
+    def _same_dict(self, values: list[object], old: Branch, limit: int) -> Entry | None:
+        """Freeze a dict whose keys are the old ones, hence lie in pages cut alike."""
+        at = 0
+        changed = False
+        old_pages = pages_of(old)
+        pages = []
+        for page in old_pages:
+            end = at + page.count
+            entries = list(map(self.entry, values[at:end], page.entries, repeat(SMALL_BYTES)))
+            if entries != page.entries:
+                changed = True
+                refs = [
+                    ref if entry is before else None
+                    for entry, before, ref in zip(entries, page.entries, page.refs, strict=True)
+                ]
+                page = Page(page.keys, entries, refs, closed=page.closed, mark=page.mark)
+            pages.append(page)
+            at = end
+        if len(values) != at:
+            return None  # another thread changes the dict right now
+        if not changed:
+            return old
+        return _branch(old.kind, old.head, group_pages(pages, old.top), limit, old.names)
+
+    def _lay_out(self, parts: Parts, old: Branch | None, limit: int) -> Entry | None:
+        if old is not None and old.kind is not parts.kind:
+            old = None
+        pages = _Paging(self, parts, old).pages()
+        old_pages = [] if old is None else pages_of(old)
+        if old is not None and pages == old_pages and old.head == parts.head:
+            return old
+        names = parts.keys if parts.kind is Kind.DICT else None
+        top = group_pages(pages, None if old is None else old.top)
+        return _branch(parts.kind, parts.head, top, limit, names)
+
+
+def _branch(
+    kind: Kind, head: object, top: Group, limit: int, names: list[str] | None
+) -> Branch | None:
+    return None if top.size <= limit else Branch(kind, head, top, names=names)
+
+
+def _looks_large(value: Any) -> bool:  # noqa: ANN401 - any value
+    """Guess cheaply that encoding a value in one piece would be in vain."""
+    if type(value) is dict:
+        return any(type(item) in _SIZED and len(item) > 64 for item in list(value.values()))
+    return type(value) is list and len(value) > 512  # noqa: PLR2004 - a guess that decides nothing
+
+
+class _Paging:
+    """Lay out the parts of one container in pages, taking over the old pages that fit."""
+
+    __slots__ = ("count", "encoded", "final", "freezer", "keys", "limit", "old", "old_at", "values")
+
+    def __init__(self, freezer: Freezer, parts: Parts, old: Branch | None) -> None:
+        self.freezer = freezer
+        self.values = parts.values
+        if parts.kind in (Kind.SET, Kind.FROZENSET):
+            self.values = sorted(parts.values, key=pack)
+        self.count = len(self.values)
+        self.keys = None if parts.keys is None else list(map(pack, parts.keys))
+        self.limit = SMALL_ITEM_BYTES if parts.keys is None else SMALL_BYTES
+        self.old = [] if old is None else pages_of(old)
+        self.old_at = 0
+        """The old page that probably has the next entries."""
+        self.final = any(page.branches for page in self.old)
+        """Whether `encoded` holds entries; else their plain bytes, which may need more work."""
+        self.encoded: list[Entry] = []
+        """What is encoded so far; page by page, so that it is compared while in the cache."""
+        if self.final:
+            guesses = self._guesses()
+            self.encoded = list(map(freezer.entry, self.values, guesses, repeat(self.limit)))
+
+    def _guesses(self) -> Iterable[Entry | None]:
+        """Say for each value what was probably at its place before."""
+        before = [entry for page in self.old for entry in page.entries]
+        if self.keys is not None:
+            old_keys = [key for page in self.old for key in page.keys or ()]
+            return map(dict(zip(old_keys, before, strict=True)).get, self.keys)
+        return chain(before[self._shift(before) :], repeat(None))
+
+    def _shift(self, before: list[Entry]) -> int:
+        """Find how far a list moved to the front, by its first item."""
+        if not self.values:
+            return 0
+        first = self.freezer.entry(self.values[0], before[0], self.limit)
+        return before.index(first) if first in before else 0
+
+    def _encode_to(self, end: int) -> None:
+        start = len(self.encoded)
+        if start >= end:
+            return
+        try:
+            self.encoded += [packb(value, None, OPTIONS) for value in self.values[start:end]]
+        except TypeError:
+            entry, limit = self.freezer.entry, self.limit
+            self.encoded += [entry(value, None, limit) for value in self.values[start:end]]
+
+    def pages(self) -> list[Page]:
+        """Give the pages in order."""
+        pages: list[Page] = []
+        at = 0
+        while at < self.count:
+            expected = self.old[self.old_at].count if self.old_at < len(self.old) else PAGE_ENTRIES
+            self._encode_to(min(at + expected, self.count))
+            like = self._old_page_like(at)
+            fits = like is not None and self._fits(at, like)
+            page = like if like is not None and fits else self._new_page(at, like)
+            if like is not None and (fits or page.count == like.count):
+                self.old_at += 1
+            pages.append(page)
+            end = at + page.count
+            self.encoded[at:end] = page.entries  # frees what was only compared
+            at = end
+        return pages
+
+    def _old_page_like(self, at: int) -> Page | None:
+        """Find the old page that starts with the next entry, near where it was."""
+        old, next_entry = self.old, self.encoded[at]
+        for number in range(self.old_at, min(self.old_at + PAGE_ENTRIES, len(old))):
+            if old[number].entries[0] == next_entry:
+                self.old_at = number
+                return old[number]
+        return old[self.old_at] if self.old_at < len(old) else None
+
+    def _fits(self, at: int, page: Page) -> bool:
+        end = at + page.count
+        if end > self.count or not (page.closed or end == self.count):
+            return False
+        self._encode_to(end)
+        if self.encoded[at:end] != page.entries:
+            return False
+        return self.keys is None or self.keys[at:end] == page.keys
+
+    def _new_page(self, start: int, old: Page | None) -> Page:
+        """Make the page that begins here, taking over what is equal in an old page."""
+        page = _Draft()
+        self._encode_to(min(start + PAGE_ENTRIES, self.count))
+        while not page.closed and start + len(page.entries) < self.count:
+            at = start + len(page.entries)
+            place = self._find(at, old, page.place)
+            if place < 0 and not self.final:
+                self.encoded[at] = self._finished(at)
+                place = self._find(at, old, page.place)
+            entry = self.encoded[at]
+            if place < 0 or old is None:
+                page.add(entry, None, mark_of(None if self.keys is None else self.keys[at], entry))
+            elif self.keys is not None:
+                page.place = place
+                page.add(old.entries[place], old.refs[place], mark_of(self.keys[at], entry))
+            else:
+                self._take_run(page, at, old, place)
+        return self._finish_page(page, start, old)
+
+    def _take_run(self, page: _Draft, at: int, old: Page, place: int) -> None:
+        """Take over as many list items in a row as are equal: only an old page's end can cut."""
+        room = PAGE_ENTRIES - len(page.entries)
+        for length in (min(room, old.count - place), min(room, 16), min(room, 4), 1):
+            if self.encoded[at : at + length] == old.entries[place : place + length]:
+                break
+        end = place + length
+        page.entries += old.entries[place:end]
+        page.refs += old.refs[place:end]
+        page.place = end
+        page.mark = old.mark if end == old.count else 1
+        page.closed = len(page.entries) == PAGE_ENTRIES or cuts(page.mark, 0)
+
+    def _finish_page(self, page: _Draft, start: int, old: Page | None) -> Page:
+        keys = None if self.keys is None else self.keys[start : start + len(page.entries)]
+        if (
+            old is not None
+            and old.closed is page.closed
+            and old.entries == page.entries
+            and old.keys == keys
+        ):
+            return old
+        mark = page.mark
+        if not cuts(mark, 0):
+            mark = mark_of(None if keys is None else keys[-1], page.entries[-1])
+        return Page(keys, page.entries, page.refs, closed=page.closed, mark=mark)
+
+    def _find(self, at: int, old: Page | None, place: int) -> int:
+        """Find an entry in the old page, first at the expected place; -1 if it is not there."""
+        if old is None:
+            return -1
+        before, entry = old.entries, self.encoded[at]
+        if place < len(before) and before[place] == entry:
+            return place
+        # `index` alone would write the whole entry into its error message
+        return before.index(entry) if entry in before else -1
+
+    def _finished(self, at: int) -> Entry:
+        """Make the plain encoding of an item exact, and split the item if it is large."""
+        data = self.encoded[at]
+        if type(data) is not bytes:
+            return data
+        value = self.values[at]
+        if len(data) > self.limit and type(value) not in LEAF_TYPES:
+            return self.freezer.entry(value, None, self.limit)
+        if may_hold_binary(data) and holds_binary(value):
+            return pack_exactly(value, ancestors=self.freezer.around)
+        return data
+
+
+class _Draft:
+    """A page in the making."""
+
+    __slots__ = ("closed", "entries", "mark", "place", "refs")
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.refs: list[bytes | None] = []
+        self.place = 0
+        """Where in the old page the next entry probably is."""
+        self.mark = 1
+        self.closed = False
+
+    def add(self, entry: Entry, ref: bytes | None, mark: int) -> None:
+        """Add one entry."""
+        self.entries.append(entry)
+        self.refs.append(ref)
+        self.place += 1
+        self.mark = mark
+        self.closed = cuts(mark, 0) or len(self.entries) == PAGE_ENTRIES

@@ -1,0 +1,624 @@
+"""
+Every type that a tree can hold: its code, how it is taken apart and how it is put together again.
+
+A value is a *leaf* (`leaf` writes it at once), or it has *parts* (`take_apart`), which are encoded
+one by one and put together by `Parts.packed`. `build` is the way back, one row of `BUILDERS` per
+code. Unknown objects are never an error: what has fields becomes a `Record`, the rest an `Opaque`.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections import OrderedDict, UserDict, UserList, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from decimal import Decimal
+from enum import Enum, IntEnum
+from fractions import Fraction
+from functools import cache
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import Any
+from uuid import UUID
+
+from ormsgpack import Ext, packb
+
+from argentum.tree.arrays import array_from_bytes, array_to_bytes, is_array, is_array_scalar
+
+
+class Kind(IntEnum):
+    """The extension codes of the encoding; LIST and DICT are MessagePack's own."""
+
+    LIST = 0
+    TUPLE = 1
+    SET = 2
+    FROZENSET = 3
+    PAIRS = 4
+    """A dict with a key that is not an exact, encodable `str`."""
+    BIG_INT = 5
+    SURROGATES = 6
+    """A `str` with lone surrogates."""
+    BYTES = 7
+    BYTEARRAY = 8
+    MEMORYVIEW = 9
+    DATETIME = 10
+    DATE = 11
+    TIME = 12
+    TIMEDELTA = 13
+    DECIMAL = 14
+    FRACTION = 15
+    UUID = 16
+    COMPLEX = 17
+    RANGE = 18
+    PATH = 19
+    ENUM = 20
+    OBJECT = 21
+    """Something with named fields: dataclass, pydantic model, attrs class, any instance."""
+    SUBCLASS = 22
+    """An instance of a subclass of a built-in type: its built-in value, then its attributes."""
+    ARRAY = 23
+    ARRAY_SCALAR = 24
+    DEQUE = 25
+    OPAQUE = 26
+    CYCLE = 27
+    DEEP = 28
+    """A list or dict packed on its own because it lies deep."""
+    DICT = 29
+    BRANCH = 30
+    """A large container kept as pages (only inside stored pages, see `argentum.tree.nodes`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """Stands for a value that cannot be kept: a lock, a function, an open socket."""
+
+    type_name: str
+    text: str
+
+    def packed(self) -> Ext:
+        """Encode it."""
+        return Ext(Kind.OPAQUE, packb([self.type_name, self.text]))
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Stands for a reference to the container that lies so many levels up."""
+
+    up: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Stands for a member of an Enum whose class is not loaded or not asked for."""
+
+    type_name: str
+    name: str
+    value: object = field(compare=False)
+
+    def __repr__(self) -> str:
+        """Show it as the class would."""
+        return f"{short_name(self.type_name)}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    Stands for an object by its class's name and its fields.
+
+    A subclass of a built-in type has its built-in value under the name `""`.
+    """
+
+    type_name: str
+    """Module and qualified name, `app.state:Message`."""
+    fields: dict[str, Any]
+
+    def __hash__(self) -> int:
+        """Allow it as a dict key or a set member."""
+        return hash((self.type_name, tuple(self.fields)))
+
+    def __repr__(self) -> str:
+        """Show it as a call of its class."""
+        shown = (f"{name}={value!r}" if name else repr(value) for name, value in self.fields.items())
+        return f"{short_name(self.type_name)}({', '.join(shown)})"
+
+
+def short_name(type_name: str) -> str:
+    """Give the class's name without its module."""
+    return type_name.partition(":")[2] or type_name
+
+
+class Parts:
+    """A container taken apart."""
+
+    __slots__ = ("head", "keys", "kind", "values")
+
+    def __init__(
+        self, kind: Kind, head: object, keys: list[Any] | None, values: list[Any]
+    ) -> None:
+        self.kind = kind
+        self.head = head
+        self.keys = keys
+        self.values = values
+
+    def flat(self) -> list[Any]:
+        """List what has to be encoded."""
+        return [*(self.keys or ()), *self.values] if self.kind is Kind.PAIRS else self.values
+
+    def packed(self, members: list[Any]) -> object:
+        """Put the encoded members together: a list, a dict or an `Ext`."""
+        if self.kind is Kind.LIST:
+            return members
+        if self.kind is Kind.DICT:
+            return dict(zip(self.keys or (), members, strict=True))
+        if self.kind in (Kind.SET, Kind.FROZENSET):
+            members = sorted(members, key=packb)
+        if self.kind is Kind.DEQUE:
+            members = [self.head, *members]
+        if self.kind in (Kind.OBJECT, Kind.SUBCLASS):
+            members = [self.head, self.keys, members]
+        return Ext(self.kind, packb(members))
+
+
+# ---------------------------------------------------------------- leaves
+
+NOT_A_LEAF = object()
+_INT64 = range(-(2**63), 2**64)
+_PLAIN = frozenset({type(None), bool, float})
+
+
+def leaf(value: object) -> object:
+    """Encode a value that has no parts, or give `NOT_A_LEAF`."""
+    cls = type(value)
+    if cls in _PLAIN:
+        return value
+    writer = _LEAVES.get(cls)
+    return NOT_A_LEAF if writer is None else writer(value)
+
+
+def _int(value: int) -> object:
+    return value if value in _INT64 else Ext(Kind.BIG_INT, packb(hex(value)))
+
+
+def _str(value: str) -> object:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return Ext(Kind.SURROGATES, packb(value.encode("utf-8", "surrogatepass")))
+    return value
+
+
+def _zone(zone: tzinfo | None, moment: datetime | time) -> object:
+    if zone is None:
+        return None
+    key = getattr(zone, "key", None)
+    if type(zone).__module__.startswith("zoneinfo") and isinstance(key, str):
+        return key
+    offset = moment.utcoffset()
+    seconds = None if offset is None else offset.total_seconds()
+    return [seconds, _safe_text(moment.tzname)]
+
+
+def _safe_text(read: Callable[[], object]) -> str | None:
+    """Read a text from a foreign object, which may raise or give something else."""
+    try:
+        text = read()
+        return text.encode(errors="replace").decode() if isinstance(text, str) else None
+    except Exception:  # noqa: BLE001 - foreign code may raise anything
+        return None
+
+
+def _moment(kind: Kind) -> Callable[[Any], Ext]:
+    def write(value: datetime | time) -> Ext:
+        bare = value.replace(tzinfo=None, fold=0).isoformat()
+        return Ext(kind, packb([bare, value.fold, _zone(value.tzinfo, value)]))
+
+    return write
+
+
+def _ext(kind: Kind, form: Callable[[Any], object]) -> Callable[[Any], Ext]:
+    return lambda value: Ext(kind, packb(form(value)))
+
+
+_LEAVES: dict[type, Callable[[Any], object]] = {
+    int: _int,
+    str: _str,
+    bytes: _ext(Kind.BYTES, bytes),
+    bytearray: _ext(Kind.BYTEARRAY, bytes),
+    memoryview: _ext(Kind.MEMORYVIEW, lambda value: value.tobytes()),
+    datetime: _moment(Kind.DATETIME),
+    time: _moment(Kind.TIME),
+    date: _ext(Kind.DATE, date.isoformat),
+    timedelta: _ext(Kind.TIMEDELTA, lambda value: [value.days, value.seconds, value.microseconds]),
+    Decimal: _ext(Kind.DECIMAL, str),
+    Fraction: _ext(Kind.FRACTION, str),
+    UUID: _ext(Kind.UUID, lambda value: value.hex),
+    complex: _ext(Kind.COMPLEX, lambda value: [value.real, value.imag]),
+    range: _ext(Kind.RANGE, lambda value: [str(value.start), str(value.stop), str(value.step)]),
+}
+
+
+LEAF_TYPES = frozenset(_LEAVES) | _PLAIN
+"""The exact types that `leaf` writes."""
+
+# ---------------------------------------------------------------- parts
+
+
+def take_apart(value: object, *, depth: int = 0) -> Parts | Ext:
+    """
+    Take a container or object apart, or encode what has no parts.
+
+    No code of the value's class runs, except a `__repr__` for what becomes an `Opaque`.
+
+    Args:
+        depth: how many objects and tuples lie around it; unknown objects far down, which are
+            rarely state, become an `Opaque`.
+    """
+    cls = type(value)
+    taker = _CONTAINERS.get(cls)
+    if taker is not None:
+        return taker(value)
+    return _take_object(value, cls, depth)
+
+
+def _dict(value: dict[Any, Any]) -> Parts:
+    items = list(value.items())
+    keys = [key for key, _ in items]
+    values = [item for _, item in items]
+    kind = Kind.DICT if _plain_names(keys) else Kind.PAIRS
+    return Parts(kind, None, keys, values)
+
+
+def _plain_names(keys: list[Any]) -> bool:
+    """Tell whether all are exact `str` without lone surrogates."""
+    if set(map(type, keys)) - {str}:
+        return False
+    try:
+        packb(keys)
+    except TypeError:
+        return False
+    return True
+
+
+_CONTAINERS: dict[type, Callable[[Any], Parts | Ext]] = {
+    dict: _dict,
+    list: lambda value: Parts(Kind.LIST, None, None, value[:]),
+    tuple: lambda value: Parts(Kind.TUPLE, None, None, list(value)),
+    set: lambda value: Parts(Kind.SET, None, None, list(value)),
+    frozenset: lambda value: Parts(Kind.FROZENSET, None, None, list(value)),
+    deque: lambda value: Parts(Kind.DEQUE, value.maxlen, None, list(value.copy())),
+    types.MappingProxyType: lambda value: Parts(
+        Kind.SUBCLASS, "builtins:mappingproxy", [""], [dict(value)]
+    ),
+}
+
+_BUILT_IN: tuple[tuple[type, Callable[[Any], object]], ...] = (
+    (OrderedDict, lambda value: dict(OrderedDict.items(value))),
+    (dict, lambda value: dict(dict.items(value))),
+    (list, lambda value: list(list.__iter__(value))),
+    (tuple, lambda value: tuple(tuple.__iter__(value))),
+    (set, lambda value: set(set.__iter__(value))),
+    (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
+    (deque, lambda value: deque(deque.__iter__(value), value.maxlen)),
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+    (bytes, lambda value: bytes(memoryview(value))),
+    (bytearray, lambda value: bytearray(memoryview(value))),
+)
+_FAR_DOWN = 6
+
+
+def _take_object(value: object, cls: type, depth: int) -> Parts | Ext:
+    if isinstance(value, Enum):
+        return _enum(value, cls)
+    if isinstance(value, Record | Member | Opaque | Cycle):
+        return _stand_in(value)
+    if isinstance(value, PurePath):
+        flavour = "windows" if isinstance(value, PureWindowsPath) else "posix"
+        concrete = cls.__name__ if cls.__module__.startswith("pathlib") else "PurePath"
+        return Ext(Kind.PATH, packb([flavour, concrete, PurePath.__str__(value)]))
+    if is_array(value):
+        return array_to_bytes(value, Kind.ARRAY) or _object_array(value)
+    if is_array_scalar(value):
+        return array_to_bytes(value, Kind.ARRAY_SCALAR) or opaque(value)
+    for base, plain in _BUILT_IN:
+        if isinstance(value, base):
+            attributes = _attributes(value)
+            names = ["", *attributes]
+            return Parts(Kind.SUBCLASS, name_of(cls), names, [plain(value), *attributes.values()])
+    fields = _fields(value, cls, depth)
+    if fields is None:
+        return opaque(value)
+    return Parts(Kind.OBJECT, name_of(cls), list(fields), list(fields.values()))
+
+
+def _object_array(value: Any) -> Parts:  # noqa: ANN401 - numpy is optional
+    return Parts(Kind.OBJECT, "numpy:ndarray", ["items"], [value.tolist()])
+
+
+def _enum(value: Enum, cls: type) -> Ext:
+    plain = value.value if type(value.value) in (str, bool, float) else None
+    if type(value.value) is int and value.value in _INT64:
+        plain = value.value
+    return Ext(Kind.ENUM, packb([name_of(cls), str(value.name), plain]))
+
+
+def _stand_in(value: object) -> Parts | Ext:
+    """Encode what an earlier `unpack` gave as what it stood for."""
+    if isinstance(value, Record):
+        kind = Kind.SUBCLASS if "" in value.fields else Kind.OBJECT
+        return Parts(kind, value.type_name, list(value.fields), list(value.fields.values()))
+    if isinstance(value, Member):
+        return Ext(Kind.ENUM, packb([value.type_name, value.name, value.value]))
+    if isinstance(value, Cycle):
+        return Ext(Kind.CYCLE, packb(value.up))
+    return value.packed() if isinstance(value, Opaque) else opaque(value)
+
+
+def name_of(cls: type) -> str:
+    """Name a class by module and qualified name."""
+    return f"{cls.__module__}:{cls.__qualname__}".encode(errors="replace").decode()
+
+
+def opaque(value: object) -> Ext:
+    """Encode the mark of a value that cannot be kept: its type and, shortened, its repr."""
+    text = _safe_text(lambda: repr(value))
+    if text is None:
+        text = "its repr raises"
+    start, at, rest = text.partition(" at 0x")
+    if at:
+        text = start + rest.lstrip("0123456789abcdefABCDEF")
+    return Opaque(name_of(type(value)), text[:200]).packed()
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    """Read `__dict__` without running code of the class."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    if type(found) is not dict:
+        return {}
+    return {name: item for name, item in list(found.items()) if type(name) is str}
+
+
+def _slots(value: object, cls: type) -> dict[str, Any]:
+    """Read the slots that are set."""
+    found = {}
+    for one in reversed(cls.__mro__):
+        for name, member in vars(one).items():
+            if isinstance(member, types.MemberDescriptorType) and name not in _HIDDEN:
+                try:
+                    found[name] = member.__get__(value)
+                except AttributeError:
+                    continue
+    return found
+
+
+def _fields(value: object, cls: type, depth: int) -> dict[str, Any] | None:
+    """Read an object's fields, or give None for what is no data."""
+    if isinstance(value, BaseException):
+        return {"args": value.args, **_attributes(value)}
+    if not is_plain_data(cls):
+        module = cls.__module__.partition(".")[0]
+        library = module in sys.stdlib_module_names and not issubclass(cls, _STDLIB_DATA)
+        no_data = (type, types.ModuleType, types.FunctionType, types.MethodType)
+        if depth > _FAR_DOWN or (library and module != "__main__") or isinstance(value, no_data):
+            return None
+    fields = {**_slots(value, cls), **_attributes(value)}
+    extra = fields.pop("__pydantic_extra__", None)
+    if isinstance(extra, dict):
+        fields.update(extra)
+    return fields if fields or is_plain_data(cls) or _may_be_empty(cls) else None
+
+
+_HIDDEN = frozenset(
+    {"__dict__", "__weakref__", "__pydantic_fields_set__", "__pydantic_private__"}
+)
+_STDLIB_DATA = (types.SimpleNamespace, UserDict, UserList)
+
+
+def _may_be_empty(cls: type) -> bool:
+    """Tell an empty instance of a Python class from an extension type without fields."""
+    return cls.__dictoffset__ != 0
+
+
+@cache
+def is_plain_data(cls: type) -> bool:
+    """Tell whether instances can be made again from fields alone."""
+    return (
+        hasattr(cls, "__dataclass_fields__")
+        or hasattr(cls, "__pydantic_fields__")
+        or hasattr(cls, "__attrs_attrs__")
+        or cls is types.SimpleNamespace
+    )
+
+
+# ---------------------------------------------------------------- building
+
+
+def build(kind: Kind, data: Any, *, live: bool) -> object:  # noqa: ANN401 - decoded payload
+    """Make the value of a code from its decoded payload (see `unpack` about `live`)."""
+    if kind is Kind.OBJECT:
+        return build_object(data[0], dict(zip(data[1], data[2], strict=True)), live=live)
+    if kind is Kind.SUBCLASS:
+        return build_subclass(data[0], dict(zip(data[1], data[2], strict=True)), live=live)
+    if kind is Kind.ENUM:
+        return _build_enum(*data, live=live)
+    return _BUILDERS[kind](data)
+
+
+def _pairs(data: list[Any]) -> dict[Any, Any]:
+    half = len(data) // 2
+    return dict(zip(data[:half], data[half:], strict=True))
+
+
+def _zone_from(data: Any) -> tzinfo | None:  # noqa: ANN401
+    if data is None:
+        return None
+    if isinstance(data, str):
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - rarely needed
+
+        try:
+            return ZoneInfo(data)
+        except ZoneInfoNotFoundError:
+            return timezone(timedelta(0), data)
+    seconds, name = data
+    offset = timedelta(seconds=seconds or 0)
+    if offset == timedelta(0) and name == "UTC":
+        return timezone.utc
+    bare = timezone(offset)
+    return bare if name in (None, bare.tzname(None)) else timezone(offset, name)
+
+
+def _datetime(data: list[Any]) -> datetime:
+    moment = datetime.fromisoformat(data[0])
+    return moment.replace(fold=data[1], tzinfo=_zone_from(data[2]))
+
+
+def _time(data: list[Any]) -> time:
+    return time.fromisoformat(data[0]).replace(fold=data[1], tzinfo=_zone_from(data[2]))
+
+
+def _path(data: list[Any]) -> PurePath:
+    flavour, concrete, text = data
+    pure = PureWindowsPath if flavour == "windows" else PurePosixPath
+    import pathlib  # noqa: PLC0415 - the concrete classes of this system, by name
+
+    cls = getattr(pathlib, concrete, pure)
+    try:
+        made = cls(text)
+    except NotImplementedError:
+        return pure(text)
+    return made if isinstance(made, PurePath) else pure(text)
+
+
+_BUILDERS: dict[Kind, Callable[[Any], object]] = {
+    Kind.TUPLE: tuple,
+    Kind.SET: set,
+    Kind.FROZENSET: frozenset,
+    Kind.PAIRS: _pairs,
+    Kind.BIG_INT: lambda data: int(data, 16),
+    Kind.SURROGATES: lambda data: data.decode("utf-8", "surrogatepass"),
+    Kind.BYTES: bytes,
+    Kind.BYTEARRAY: bytearray,
+    Kind.MEMORYVIEW: memoryview,
+    Kind.DATETIME: _datetime,
+    Kind.DATE: date.fromisoformat,
+    Kind.TIME: _time,
+    Kind.TIMEDELTA: lambda data: timedelta(*data),
+    Kind.DECIMAL: Decimal,
+    Kind.FRACTION: Fraction,
+    Kind.UUID: UUID,
+    Kind.COMPLEX: lambda data: complex(*data),
+    Kind.RANGE: lambda data: range(*map(int, data)),
+    Kind.PATH: _path,
+    Kind.ARRAY: lambda data: array_from_bytes(data, scalar=False),
+    Kind.ARRAY_SCALAR: lambda data: array_from_bytes(data, scalar=True),
+    Kind.DEQUE: lambda data: deque(data[1:], data[0]),
+    Kind.OPAQUE: lambda data: Opaque(*data),
+    Kind.CYCLE: Cycle,
+    Kind.DEEP: lambda data: data,
+}
+
+
+def loaded_class(type_name: str) -> type | None:
+    """Find a class among the modules that this process has loaded; nothing is imported."""
+    module, _, qualified = type_name.partition(":")
+    found: Any = sys.modules.get(module)
+    for name in qualified.split("."):
+        found = getattr(found, name, None) if found is not None else None
+    return found if isinstance(found, type) else None
+
+
+def _build_enum(type_name: str, name: str, value: object, *, live: bool) -> object:
+    cls = loaded_class(type_name) if live else None
+    if cls is not None and issubclass(cls, Enum):
+        if name in cls.__members__:
+            return cls.__members__[name]
+        if value is not None:
+            return cls(value)
+    return Member(type_name, name, value)
+
+
+def build_object(type_name: str, fields: dict[str, Any], *, live: bool) -> object:
+    """Make an object from its fields, without running its constructor."""
+    cls = loaded_class(type_name) if live else None
+    if cls is None or not is_plain_data(cls):
+        return Record(type_name, fields)
+    if cls is types.SimpleNamespace:
+        return cls(**fields)
+    made = object.__new__(cls)
+    if hasattr(cls, "__pydantic_fields__"):
+        return _fill_pydantic(made, cls, fields)
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _fill_pydantic(made: object, cls: Any, fields: dict[str, Any]) -> object:  # noqa: ANN401
+    declared = {name: value for name, value in fields.items() if name in cls.__pydantic_fields__}
+    extra = {name: value for name, value in fields.items() if name not in declared}
+    allows_extra = cls.model_config.get("extra") == "allow"
+    object.__setattr__(made, "__dict__", declared if allows_extra else {**declared, **extra})
+    object.__setattr__(made, "__pydantic_fields_set__", set(fields))
+    object.__setattr__(made, "__pydantic_extra__", extra if allows_extra else None)
+    object.__setattr__(made, "__pydantic_private__", None)
+    return made
+
+
+def build_subclass(type_name: str, fields: dict[str, Any], *, live: bool) -> object:
+    """Make an instance of a subclass of a built-in type, without running its constructor."""
+    cls = loaded_class(type_name) if live else None
+    plain = fields[""]
+    maker = None if cls is None else _maker(cls, type(plain))
+    if cls is None or maker is None:
+        return Record(type_name, fields)
+    made = maker(cls, plain)
+    for name, value in fields.items():
+        if name:
+            object.__setattr__(made, name, value)
+    return made
+
+
+def _maker(cls: type, base: type) -> Callable[[Any, Any], object] | None:
+    if issubclass(cls, OrderedDict):
+        return _new_ordered
+    return _MAKERS.get(base) if issubclass(cls, base) else None
+
+
+def _new_ordered(cls: type, plain: dict[Any, Any]) -> object:
+    made: Any = OrderedDict.__new__(cls)  # type: ignore[type-var] # it is checked to be one
+    for key, value in plain.items():
+        OrderedDict.__setitem__(made, key, value)
+    return made
+
+
+def _new_then(fill: str) -> Callable[[Any, Any], object]:
+    def make(cls: type, plain: Any) -> object:  # noqa: ANN401 - any built-in
+        base = type(plain)
+        made = base.__new__(cls)
+        getattr(base, fill)(made, plain)
+        return made
+
+    return make
+
+
+def _new_from(cls: type, plain: Any) -> object:  # noqa: ANN401 - any built-in
+    return type(plain).__new__(cls, plain)
+
+
+_MAKERS: dict[type, Callable[[Any, Any], object]] = {
+    dict: _new_then("update"),
+    list: _new_then("extend"),
+    set: _new_then("update"),
+    bytearray: _new_then("extend"),
+    deque: _new_then("extend"),
+    **dict.fromkeys((tuple, frozenset, str, int, float, bytes), _new_from),
+}
+
+
+def names(kinds: Iterable[Kind]) -> Iterator[str]:
+    """Name kinds for a message."""
+    return (kind.name.lower() for kind in kinds)

@@ -1,0 +1,207 @@
+"""
+The immutable form of a large container: a `Branch` over pages of entries.
+
+An entry is the encoded bytes of a small value, or the `Branch` of a large one. Entries lie in
+`Page`s of 1 to 64, about 32 on average, and many pages lie in `Group`s of up to 64. Where a page
+ends depends on the entry before the cut alone (a prolly tree: content-defined chunking by Merkle
+boundaries, https://docs.dolthub.com/architecture/storage-engine/prolly-tree), so an edit anywhere
+in a list or dict touches one or two pages, and equal contents are cut alike whatever came before.
+
+Pages, groups and branches are never changed once made and are shared between trees; what they
+cache (references, digests, what was read from a store) is derived from their contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from zlib import crc32
+
+from argentum.tree.kinds import Kind
+
+PAGE_ENTRIES = 64
+CUT_BITS = 5
+_CUT_MASK = (1 << CUT_BITS) - 1
+
+Fetch = Callable[[Sequence[bytes]], Mapping[bytes, bytes]]
+
+
+class Page:
+    """Up to 64 entries of a list, or keys and entries of a dict or object."""
+
+    __slots__ = (
+        "__weakref__", "branches", "closed", "count", "digest", "entries", "keys", "mark", "refs",
+        "size", "source",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        keys: list[bytes] | None,
+        entries: list[Entry],
+        refs: list[bytes | None],
+        *,
+        closed: bool,
+        mark: int,
+    ) -> None:
+        self.keys = keys
+        self.entries = entries
+        self.refs = refs
+        """Each entry's stored form, None while not known."""
+        self.closed = closed
+        """Whether the page ends by itself, whatever comes after it."""
+        self.mark = mark
+        self.count = len(entries)
+        self.branches = Branch in set(map(type, entries))
+        """Whether any entry is a `Branch`."""
+        sizes = map(size_of, entries) if self.branches else map(len, entries)  # type: ignore[arg-type]
+        self.size = sum(sizes) + (0 if keys is None else sum(map(len, keys)))
+        self.digest: bytes | None = None
+
+
+    def __getattr__(self, name: str) -> object:
+        """Read the contents of a stored page when they are first asked for."""
+        return _filled(self, name, _PAGE_CONTENTS)
+
+    def is_filled(self) -> bool:
+        """Tell whether the contents are here."""
+        return _has(self, "entries")
+
+
+class Group:
+    """Up to 64 pages, or up to 64 groups."""
+
+    __slots__ = ("__weakref__", "children", "count", "digest", "mark", "size", "source")
+
+    def __init__(self, children: list[Page | Group]) -> None:
+        self.children = children
+        self.mark = children[-1].mark if children else 0
+        self.count = sum(child.count for child in children)
+        self.size = sum(child.size for child in children)
+        self.digest: bytes | None = None
+
+
+    def __getattr__(self, name: str) -> object:
+        """Read the children of a stored group when they are first asked for."""
+        return _filled(self, name, _GROUP_CONTENTS)
+
+    def is_filled(self) -> bool:
+        """Tell whether the children are here."""
+        return _has(self, "children")
+
+
+_PAGE_CONTENTS = frozenset({"branches", "closed", "entries", "keys", "refs"})
+_GROUP_CONTENTS = frozenset({"children"})
+
+
+def _has(node: Page | Group, name: str) -> bool:
+    """Tell whether a slot is set; `hasattr` would fill it."""
+    try:
+        object.__getattribute__(node, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def _filled(node: Page | Group, name: str, contents: frozenset[str]) -> object:
+    if name not in contents:
+        raise AttributeError(name)
+    object.__getattribute__(node, "source").fill([node])
+    return object.__getattribute__(node, name)
+
+
+class Branch:
+    """A large list, dict, tuple, set or object: what it is, and its pages."""
+
+    __slots__ = ("count", "head", "kind", "names", "reference", "size", "top")
+
+    def __init__(
+        self, kind: Kind, head: object, top: Group, *, names: list[str] | None = None
+    ) -> None:
+        self.kind = kind
+        self.head = head
+        """What its kind needs besides the entries: a class's name, a deque's length."""
+        self.top = top
+        self.count = top.count
+        self.size = top.size
+        self.names = names
+        """The keys of a DICT, as long as the live dict is likely to come again."""
+        self.reference: bytes | None = None
+
+
+Entry = bytes | Branch
+
+
+def size_of(entry: Entry) -> int:
+    """Give the encoded size in bytes."""
+    return len(entry) if type(entry) is bytes else entry.size  # type: ignore[union-attr]
+
+
+def mark_of(key: bytes | None, entry: Entry) -> int:
+    """Give the number that decides whether a page ends after this entry."""
+    if key is not None:
+        return crc32(key)
+    if type(entry) is bytes:
+        return crc32(entry)
+    return crc32(b"%d" % size_of(entry))
+
+
+def cuts(mark: int, level: int) -> bool:
+    """Tell whether a page (level 0) or a group of that level ends after this mark."""
+    return not (mark >> (CUT_BITS * level)) & _CUT_MASK
+
+
+def group_pages(pages: Sequence[Page], old: Group | None) -> Group:
+    """Put pages under one group, of several levels if they are many; share what `old` has."""
+    if len(pages) <= PAGE_ENTRIES:
+        return Group(list(pages))
+    known = _groups_by_first(old)
+    level: list[Page | Group] = list(pages)
+    number = 1
+    while len(level) > PAGE_ENTRIES:
+        level = [_shared(children, known) for children in _split(level, number)]
+        number += 1
+    return _shared(level, known)
+
+
+def _split(level: list[Page | Group], number: int) -> Iterator[list[Page | Group]]:
+    start = 0
+    for at, node in enumerate(level, 1):
+        if at - start == PAGE_ENTRIES or cuts(node.mark, number):
+            yield level[start:at]
+            start = at
+    if start < len(level):
+        yield level[start:]
+
+
+def _shared(children: list[Page | Group], known: Mapping[int, list[Group]]) -> Group:
+    for group in known.get(id(children[0]), ()) if children else ():
+        if group.children == children:
+            return group
+    return Group(children)
+
+
+def _groups_by_first(top: Group | None) -> dict[int, list[Group]]:
+    found: dict[int, list[Group]] = {}
+    stack = [] if top is None else [top]
+    while stack:
+        group = stack.pop()
+        if group.children:
+            found.setdefault(id(group.children[0]), []).append(group)
+        stack.extend(child for child in group.children if type(child) is Group)
+    return found
+
+
+def pages_of(branch: Branch) -> list[Page]:
+    """List the pages of a branch from first to last."""
+    level = branch.top.children
+    while level and type(level[0]) is Group:
+        fill_all(level)
+        level = [child for group in level for child in group.children]  # type: ignore[union-attr]
+    return level  # type: ignore[return-value] # only pages are left
+
+
+def fill_all(nodes: Sequence[Page | Group]) -> None:
+    """Read all nodes that came from a store in one go."""
+    for node in nodes:
+        if not node.is_filled():
+            node.source.fill(nodes)  # type: ignore[union-attr]
+            return

@@ -1,0 +1,141 @@
+"""
+Where in a state: `messages[3].content`, `["a.b"].c`, `scores{1}`.
+
+A step is a `str` (a dict's key, an object's field), an `int` (a place in a list, from 0), or a
+`Key` (a dict's key that is no `str`). As text, a key that is not a plain word is quoted as JSON in
+brackets, and a `Key` is the key's repr in braces, so every path of literals reads back.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from argentum.errors import InputError, shown
+from argentum.tree.encoding import pack
+
+_WORD = re.compile(r"[^\W\d][\w-]*|\d[\w-]*")
+_STEP = re.compile(
+    r"""(?P<word>[\w-]+) | \[(?P<index>-?\d+)\] | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]""", re.VERBOSE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A step to a dict's key that is no `str`."""
+
+    value: Any
+
+    def __hash__(self) -> int:
+        """Hash by type too: `1`, `1.0` and `True` are different steps."""
+        return hash(pack(self.value))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by type too."""
+        return isinstance(other, Key) and pack(other.value) == pack(self.value)
+
+    def __str__(self) -> str:
+        """Give the step's text."""
+        try:
+            return "{" + repr(self.value) + "}"
+        except Exception:  # noqa: BLE001 - a foreign repr may raise anything
+            return "{?}"
+
+
+Step = str | int | Key
+
+
+class Path(str):
+    """A path as text, which is a `str`, with its typed steps in `parts`."""
+
+    __slots__ = ("parts",)
+    parts: tuple[Step, ...]
+
+    def __new__(cls, text: str = "") -> Path:
+        """
+        Read a path.
+
+        Raises:
+            InputError: the text is not a path.
+        """
+        return text if isinstance(text, Path) else cls.of(parse(text))
+
+    @classmethod
+    def of(cls, parts: Iterable[Step]) -> Path:
+        """Make a path of steps."""
+        steps = tuple(parts)
+        made = super().__new__(cls, _text(steps))
+        made.parts = steps
+        return made
+
+
+def _text(steps: tuple[Step, ...]) -> str:
+    pieces: list[str] = []
+    for step in steps:
+        if isinstance(step, str):
+            if _WORD.fullmatch(step):
+                pieces.append(f".{step}" if pieces else step)
+            else:
+                pieces.append(f"[{json.dumps(step)}]")
+        else:
+            pieces.append(f"[{step}]" if isinstance(step, int) else str(step))
+    return "".join(pieces)
+
+
+def parse(text: str) -> tuple[Step, ...]:
+    """
+    Read a path's steps.
+
+    Raises:
+        InputError: the text is not a path; the message points at the place.
+    """
+    steps: list[Step] = []
+    at = 0
+    while at < len(text):
+        start = at
+        if text[at] == "." and steps and at + 1 < len(text):
+            at += 1
+            word = _STEP.match(text, at)
+            if word is None or word["word"] is None:
+                raise _unreadable(text, start)
+        if text[at] == "{":
+            step, at = _parse_key(text, at)
+            steps.append(step)
+            continue
+        found = _STEP.match(text, at)
+        if found is None or (found["word"] and steps and text[start] != "."):
+            raise _unreadable(text, start)
+        steps.append(_step_of(found))
+        at = found.end()
+    return tuple(steps)
+
+
+def _step_of(found: re.Match[str]) -> Step:
+    if found["word"] is not None:
+        return found["word"]
+    if found["index"] is not None:
+        return int(found["index"])
+    quoted: str = json.loads(found["quoted"])
+    return quoted
+
+
+def _parse_key(text: str, at: int) -> tuple[Key, int]:
+    """Read `{literal}`: the shortest piece up to a `}` that is a Python literal."""
+    end = text.find("}", at)
+    while end != -1:
+        try:
+            return Key(ast.literal_eval(text[at + 1 : end])), end + 1
+        except (ValueError, SyntaxError):
+            end = text.find("}", end + 1)
+    raise _unreadable(text, at)
+
+
+def _unreadable(text: str, at: int) -> InputError:
+    return InputError(
+        f"{shown(text)} is not a path: {shown(text[at:])} cannot be read. Write keys with dots, "
+        'places in lists in brackets, and odd keys quoted, like messages[3].content or ["a.b"].c.'
+    )

@@ -1,0 +1,228 @@
+"""A state at a moment, immutable: made by `freeze`, kept by its reference and chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import Any
+
+from argentum.errors import InputError, LimitError, not_found
+from argentum.tree.chunks import INLINE_ROOT_BYTES, Chunk, Loader, chunks_of, reference_of
+from argentum.tree.encoding import pack, unpack
+from argentum.tree.freezing import SMALL_BYTES, Freezer
+from argentum.tree.kinds import Kind, Record, build, build_object, build_subclass
+from argentum.tree.nodes import Branch, Entry, Fetch, fill_all, pages_of, size_of
+from argentum.tree.paths import Key, Path, Step
+
+ATTEMPTS = 3
+
+
+class Tree:
+    """
+    An immutable value that shares with other trees what it has in common with them.
+
+    Made by `freeze` of a live value or by `load` of a stored one. Nothing that happens to the live
+    value later shows in it.
+    """
+
+    __slots__ = ("_reference", "root")
+
+    def __init__(self, root: Entry, reference: bytes | None = None) -> None:
+        self.root = root
+        self._reference = reference
+
+    def __repr__(self) -> str:
+        """Show the size."""
+        return f"<Tree of {self.size_bytes} bytes>"
+
+    @property
+    def size_bytes(self) -> int:
+        """The encoded size of the whole value in bytes, shared parts included."""
+        return size_of(self.root)
+
+    def thaw(self, *, live: bool = True) -> Any:  # noqa: ANN401 - any value comes back
+        """
+        Give the value back, new and with its exact types.
+
+        Args:
+            live: make instances of classes that are loaded and plain data (see
+                `argentum.tree.encoding.unpack`); else `Record`s stand for them.
+        """
+        return thaw_entry(self.root, live=live)
+
+    def get(self, path: str, *, live: bool = True) -> Any:  # noqa: ANN401 - any value comes back
+        """
+        Give the value at a path; only the parts on the way are read.
+
+        Raises:
+            InputError: the text is not a path.
+            NotFoundError: there is nothing at the path; the message names what is near.
+        """
+        entry: Entry = self.root
+        parts = Path(path).parts
+        for depth, step in enumerate(parts):
+            if type(entry) is bytes:
+                value = step_into(unpack(entry, live=live), parts[depth:], parts[:depth])
+                return value
+            entry = _child(entry, step, parts[:depth])  # type: ignore[arg-type]
+        return thaw_entry(entry, live=live)
+
+    def reference(self) -> bytes:
+        """Give the short form by which `load` finds the tree; small states are wholly in it."""
+        if self._reference is None:
+            self._reference = reference_of(self.root, INLINE_ROOT_BYTES)
+        return self._reference
+
+    def chunks(self, known: Container[bytes]) -> Iterator[Chunk]:
+        """Give the chunks that a store lacks, children before parents, as (digest, payload)."""
+        return chunks_of(self.root, known, INLINE_ROOT_BYTES)
+
+
+def freeze(value: object, previous: Tree | None = None) -> Tree:
+    """
+    Make a tree of a live value.
+
+    Args:
+        previous: a tree of an earlier state; what is equal is shared, which makes the new one
+            quick and small.
+
+    Raises:
+        LimitError: the value nests so deep that this thread's recursion limit is reached.
+        InputError: another thread kept changing the value.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            before = None if previous is None else previous.root
+            root = Freezer().entry(value, before, SMALL_BYTES)
+        except RuntimeError as error:
+            if isinstance(error, RecursionError):
+                message = "The state nests too deep for the recursion limit of this thread."
+                raise LimitError(message) from error
+            continue  # a container changed its size while it was read
+        return previous if previous is not None and root is before else Tree(root)
+    message = (
+        f"The state (a {type(value).__name__}) was changed by another thread during each of "
+        f"{ATTEMPTS} attempts to read it. Hold a lock, or give a copy."
+    )
+    raise InputError(message)
+
+
+def load(reference: bytes, fetch: Fetch | Loader) -> Tree:
+    """
+    Give the tree of a stored reference; parts are read when they are first needed.
+
+    Args:
+        fetch: a function from digests to `{digest: payload}`, or a `Loader` that several trees
+            share.
+
+    Raises:
+        FormatError: later, when a part is needed that is missing or was altered.
+    """
+    loader = fetch if isinstance(fetch, Loader) else Loader(fetch)
+    return Tree(loader.entry(reference), reference)
+
+
+def thaw_entry(entry: Entry, *, live: bool) -> Any:  # noqa: ANN401 - any value comes back
+    """Give the value of an entry."""
+    if type(entry) is bytes:
+        return unpack(entry, live=live)
+    branch: Branch = entry  # type: ignore[assignment]
+    pages = pages_of(branch)
+    fill_all(pages)
+    values = [thaw_entry(item, live=live) for page in pages for item in page.entries]
+    return assemble(branch, values, live=live)
+
+
+def assemble(branch: Branch, values: list[Any], *, live: bool) -> Any:  # noqa: ANN401
+    """Put the thawed entries of a branch together."""
+    kind = branch.kind
+    if kind is Kind.LIST:
+        return values
+    if kind in (Kind.TUPLE, Kind.SET, Kind.FROZENSET):
+        return build(kind, values, live=live)
+    if kind is Kind.DEQUE:
+        return build(kind, [branch.head, *values], live=live)
+    keys = [unpack(key, live=live) for page in pages_of(branch) for key in page.keys or ()]
+    fields = dict(zip(keys, values, strict=True))
+    if kind is Kind.OBJECT:
+        return build_object(str(branch.head), fields, live=live)
+    return build_subclass(str(branch.head), fields, live=live) if kind is Kind.SUBCLASS else fields
+
+
+def _child(branch: Branch, step: Step, before: tuple[Step, ...]) -> Entry:
+    """Find the entry of one step below a branch."""
+    pages = pages_of(branch)
+    if branch.kind in (Kind.LIST, Kind.TUPLE, Kind.DEQUE):
+        at = step if isinstance(step, int) else None
+        if at is not None and -branch.count <= at < branch.count:
+            at += branch.count if at < 0 else 0
+            for page in pages:
+                if at < page.count:
+                    return page.entries[at]
+                at -= page.count
+        raise _no_place(step, before, branch.count)
+    wanted = pack(step.value if isinstance(step, Key) else step)
+    for page in pages:
+        if page.keys is not None and wanted in page.keys:
+            return page.entries[page.keys.index(wanted)]
+    if branch.kind is Kind.SUBCLASS and step != "":
+        inner = _child(branch, "", before)
+        if type(inner) is Branch:
+            return _child(inner, step, before)
+        return pack(step_into(unpack(inner), (step,), before))  # type: ignore[arg-type]
+    raise not_found(
+        f"key in {Path.of(before) or 'the state'}", _plain(step), _names(branch, pages)
+    )
+
+
+def _names(branch: Branch, pages: list[Any]) -> list[str]:
+    if branch.kind in (Kind.SET, Kind.FROZENSET):
+        return []
+    return [str(unpack(key)) for page in pages for key in page.keys or ()]
+
+
+def _plain(step: Step) -> object:
+    return step.value if isinstance(step, Key) else step
+
+
+def _no_place(step: Step, before: tuple[Step, ...], count: int) -> Exception:
+    where = Path.of(before) or "the state"
+    places = [f"[{at}]" for at in (0, count - 1) if 0 <= at < count]
+    return not_found(f"item of {where}, which has {count},", _plain(step), places)
+
+
+def step_into(value: Any, parts: tuple[Step, ...], before: tuple[Step, ...]) -> Any:  # noqa: ANN401
+    """
+    Walk down a thawed value.
+
+    Raises:
+        NotFoundError: there is nothing at a step.
+    """
+    for depth, step in enumerate(parts):
+        value = _step_down(value, step, (*before, *parts[:depth]))
+    return value
+
+
+def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:  # noqa: ANN401
+    if isinstance(value, Record):
+        fields = value.fields
+        if step not in fields and "" in fields:
+            return _step_down(fields[""], step, before)
+        value = fields
+    if isinstance(value, dict):
+        key = _plain(step)
+        for known in [key] if key in value else ():
+            wanted = type(key)
+            found = next((k for k in value if k == known and type(k) is wanted), _NOTHING)
+            if found is not _NOTHING:
+                return value[found]
+        raise not_found(f"key in {Path.of(before) or 'the state'}", key, map(str, value))
+    if isinstance(step, int) and hasattr(value, "__getitem__") and not isinstance(value, str | bytes):
+        if -len(value) <= step < len(value):
+            return value[step]
+        raise _no_place(step, before, len(value))
+    if isinstance(step, str) and step in getattr(value, "__dict__", ()):
+        return vars(value)[step]
+    raise not_found(f"part of {Path.of(before) or 'the state'}", _plain(step), ())
+
+
+_NOTHING = object()
