@@ -41,6 +41,8 @@ class RunInfo:
     """How many events could not be recorded."""
     first_dropped: str = ""
     """Why the first of them could not."""
+    events: int = 0
+    """How many events are kept; filled in by the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

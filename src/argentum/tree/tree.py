@@ -24,11 +24,22 @@ class Tree:
     value later shows in it.
     """
 
-    __slots__ = ("_reference", "root")
+    __slots__ = ("_loader", "_reference", "_root")
 
-    def __init__(self, root: Entry, reference: bytes | None = None) -> None:
-        self.root = root
+    def __init__(
+        self, root: Entry | None, reference: bytes | None = None, loader: Loader | None = None
+    ) -> None:
+        self._root = root
         self._reference = reference
+        self._loader = loader
+
+    @property
+    def root(self) -> Entry:
+        """The whole value as one entry, read now if it is stored and was not needed before."""
+        if self._root is None:
+            assert self._loader is not None and self._reference is not None  # noqa: PT018, S101
+            self._root = self._loader.entry(self._reference)
+        return self._root
 
     def __repr__(self) -> str:
         """Show the size."""
@@ -57,14 +68,25 @@ class Tree:
             InputError: the text is not a path.
             NotFoundError: there is nothing at the path; the message names what is near.
         """
+        return thaw_entry(self._descend(Path(path).parts), live=live)
+
+    def _descend(self, parts: tuple[Step, ...]) -> Entry:
         entry: Entry = self.root
-        parts = Path(path).parts
         for depth, step in enumerate(parts):
             if type(entry) is bytes:
-                value = step_into(unpack(entry, live=live), parts[depth:], parts[:depth])
-                return value
+                return pack(step_into(unpack(entry), parts[depth:], parts[:depth]))
             entry = _child(entry, step, parts[:depth])  # type: ignore[arg-type]
-        return thaw_entry(entry, live=live)
+        return entry
+
+    def count(self, path: str = "") -> int:
+        """
+        Count the members of the container at a path, mostly without reading them.
+
+        Raises:
+            NotFoundError: there is nothing at the path.
+        """
+        entry = self._descend(Path(path).parts)
+        return entry.count if type(entry) is Branch else len(unpack(entry))  # type: ignore[arg-type]
 
     def reference(self) -> bytes:
         """Give the short form by which `load` finds the tree; small states are wholly in it."""
@@ -118,7 +140,7 @@ def load(reference: bytes, fetch: Fetch | Loader) -> Tree:
         FormatError: later, when a part is needed that is missing or was altered.
     """
     loader = fetch if isinstance(fetch, Loader) else Loader(fetch)
-    return Tree(loader.entry(reference), reference)
+    return Tree(None, reference, loader)
 
 
 def thaw_entry(entry: Entry, *, live: bool) -> Any:  # noqa: ANN401 - any value comes back

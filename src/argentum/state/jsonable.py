@@ -1,0 +1,114 @@
+"""
+Any value as JSON, without loss: what JSON lacks is written as `{"$type": …, "value": …}`.
+
+Plain JSON values stand for themselves. A dict with a key `$type`, or with keys that are no `str`,
+is written as `{"$type": "pairs", "value": [keys…, values…]}`, so data never looks like a type.
+Integers beyond 2**53, which other readers of JSON round, are written as text, and so are NaN and
+the infinities, which JSON (RFC 8259) does not have.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import ormsgpack
+from ormsgpack import Ext, packb
+
+from argentum.errors import FormatError, LimitError, shown
+from argentum.tree.encoding import OPTIONS, pack, unpack
+from argentum.tree.kinds import Kind
+
+TYPE, VALUE = "$type", "value"
+EXACT_INT = 2**53
+_NAMES = {kind.name.lower(): kind for kind in Kind}
+
+
+class _Typed:
+    """An extension value that is not decoded further."""
+
+    __slots__ = ("kind", "payload")
+
+    def __init__(self, code: int, data: bytes) -> None:
+        self.kind = Kind(code)
+        self.payload = ormsgpack.unpackb(data, ext_hook=_Typed)
+
+
+def to_jsonable(value: object) -> Any:  # noqa: ANN401 - any JSON value
+    """
+    Turn any value into what `json.dumps` writes and `from_jsonable` turns back.
+
+    Raises:
+        LimitError: the value nests too deep for JSON readers.
+    """
+    try:
+        return _down(ormsgpack.unpackb(pack(value), ext_hook=_Typed))
+    except RecursionError as error:
+        message = "The value nests too deep to be written as JSON."
+        raise LimitError(message) from error
+
+
+def _down(value: Any) -> Any:  # noqa: ANN401 - any value
+    kind = type(value)
+    if kind is list:
+        return [_down(item) for item in value]
+    if kind is dict:
+        if TYPE in value:
+            items = [*value, *value.values()]
+            return {TYPE: "pairs", VALUE: [_down(item) for item in items]}
+        return {key: _down(item) for key, item in value.items()}
+    if kind is _Typed:
+        if value.kind is Kind.DEEP:
+            return _down(value.payload)
+        return {TYPE: value.kind.name.lower(), VALUE: _down(value.payload)}
+    if kind is bytes:
+        return {TYPE: "base64", VALUE: base64.b64encode(value).decode()}
+    if kind is float and (value != value or value in (_INFINITY, -_INFINITY)):  # noqa: PLR0124
+        return {TYPE: "float", VALUE: repr(value)}
+    if kind is int and abs(value) > EXACT_INT:
+        return {TYPE: "int", VALUE: str(value)}
+    return value
+
+
+_INFINITY = float("inf")
+
+
+def from_jsonable(data: Any, *, live: bool = False) -> Any:  # noqa: ANN401 - any value
+    """
+    Turn what `to_jsonable` gave back into the value.
+
+    Args:
+        live: see `argentum.tree.encoding.unpack`.
+
+    Raises:
+        FormatError: a `$type` that this version does not know, or a value that does not fit it.
+    """
+    return unpack(packb(_up(data), None, OPTIONS), live=live)
+
+
+def _up(data: Any) -> Any:  # noqa: ANN401 - any value
+    if type(data) is list:
+        return [_up(item) for item in data]
+    if type(data) is int and not -(2**63) <= data < 2**64:
+        return Ext(Kind.BIG_INT, packb(hex(data)))
+    if type(data) is not dict:
+        return data
+    if TYPE not in data:
+        return {key: _up(item) for key, item in data.items()}
+    return _typed(data[TYPE], data.get(VALUE))
+
+
+def _typed(name: Any, value: Any) -> Any:  # noqa: ANN401 - any value
+    try:
+        if name == "base64":
+            return base64.b64decode(value, validate=True)
+        if name == "float":
+            return float(value)
+        if name == "int":
+            return int(value)
+        return Ext(_NAMES[name], packb(_up(value), None, OPTIONS))
+    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        known = ", ".join(sorted({"base64", "float", "int", *_NAMES}))
+        message = f"{{{TYPE!r}: {shown(name)}}} with {shown(value)} is no value; known types: {known}."
+        raise FormatError(message) from error

@@ -1,0 +1,196 @@
+"""The history of one agent's states, and what changed between any two of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from argentum.clock import now_ns
+from argentum.errors import InputError, not_found, shown
+from argentum.state.flat import Row, flat_changes
+from argentum.state.json_patch import Operation, json_patch
+from argentum.tree import Change, Tree, apply, freeze
+from argentum.tree import diff as tree_diff
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A state at a moment, with the label that it was given."""
+
+    label: str
+    tree: Tree
+    at_ns: int
+    """Nanoseconds since 1970, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """All changes between two states; true if there is any."""
+
+    before: Tree
+    after: Tree
+    changes: tuple[Change, ...]
+
+    def __iter__(self) -> Iterator[Change]:
+        """Go through the changes in the order of the state after."""
+        return iter(self.changes)
+
+    def __len__(self) -> int:
+        """Count the changes."""
+        return len(self.changes)
+
+    def inverted(self) -> Diff:
+        """Give the changes that lead back."""
+        return Diff(self.after, self.before, tuple(change.inverted() for change in self.changes))
+
+    def apply(self, value: object) -> Any:  # noqa: ANN401 - any value
+        """
+        Give the value that the changes make of a value like the first.
+
+        Raises:
+            InputError: the changes do not fit the value.
+        """
+        return apply(self.changes, freeze(value)).thaw()
+
+    def flat(self) -> dict[str, Row]:
+        """Give the changes as a flat dict (see `StateDiff.get_changes`)."""
+        return flat_changes(self.before, self.after)
+
+    def json_patch(self) -> list[Operation]:
+        """Give the changes as a JSON Patch (RFC 6902) between the states' JSON forms."""
+        return json_patch(self.before, self.after)
+
+
+def diff(before: object, after: object) -> Diff:
+    """Compare two values of any kind (or two `Tree`s) by exact types."""
+    old = before if isinstance(before, Tree) else freeze(before)
+    new = after if isinstance(after, Tree) else freeze(after, old)
+    return Diff(old, new, tuple(tree_diff(old, new)))
+
+
+class StateDiff:
+    """
+    Keeps an agent's states as they were and tells what changed between them.
+
+    A snapshot is exact and immutable, costs about what changed since the last one, and may be
+    taken from any thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_snapshots: int | None = None,
+        on_snapshot: Callable[[Snapshot], None] | None = None,
+    ) -> None:
+        """
+        Start an empty history.
+
+        Args:
+            max_snapshots: keep only so many, forgetting the oldest; all by default.
+            on_snapshot: is called with each snapshot when it has been taken.
+
+        Raises:
+            InputError: `max_snapshots` is below 1.
+        """
+        if max_snapshots is not None and max_snapshots < 1:
+            message = f"`max_snapshots` is {shown(max_snapshots)}; give 1 or more, or None for all."
+            raise InputError(message)
+        self._max_snapshots = max_snapshots
+        self._on_snapshot = on_snapshot
+        self._lock = threading.Lock()
+        self._snapshots: list[Snapshot] = []
+        self._by_label: dict[str, Snapshot] = {}
+
+    def __len__(self) -> int:
+        """Count the snapshots."""
+        return len(self._snapshots)
+
+    def __repr__(self) -> str:
+        """Show the labels."""
+        return f"<StateDiff of {len(self)} snapshots: {shown(self.labels)}>"
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels in the order in which the snapshots were taken."""
+        return [snapshot.label for snapshot in self._snapshots]
+
+    def snapshot(self, label: str, state: object) -> None:
+        """
+        Keep the state as it is now.
+
+        Args:
+            label: finds the snapshot again; of several with one label, the last is found.
+
+        Raises:
+            InputError: the label is no `str`, or other threads kept changing the state.
+            LimitError: the state nests deeper than this thread may recurse.
+        """
+        if not isinstance(label, str):
+            message = f"The label {shown(label)} is a {type(label).__name__}; give a str."
+            raise InputError(message)
+        with self._lock:
+            previous = self._snapshots[-1].tree if self._snapshots else None
+            taken = Snapshot(label, freeze(state, previous), now_ns())
+            self._snapshots.append(taken)
+            self._by_label[label] = taken
+            if self._max_snapshots is not None and len(self._snapshots) > self._max_snapshots:
+                self._forget_first()
+        if self._on_snapshot is not None:
+            self._on_snapshot(taken)
+
+    def _forget_first(self) -> None:
+        first = self._snapshots.pop(0)
+        if self._by_label[first.label] is first:
+            del self._by_label[first.label]
+
+    def tree(self, label: str) -> Tree:
+        """
+        Give the immutable state of a snapshot.
+
+        Raises:
+            NotFoundError: there is no such label; the message names the nearest.
+        """
+        found = self._by_label.get(label) if isinstance(label, str) else None
+        if found is None:
+            raise not_found("snapshot", label, self._by_label)
+        return found.tree
+
+    def restore(self, label: str) -> Any:  # noqa: ANN401 - any value
+        """
+        Give the state of a snapshot back: a new value with its exact types.
+
+        Raises:
+            NotFoundError: there is no such label.
+        """
+        return self.tree(label).thaw()
+
+    def diff(self, from_label: str, to_label: str) -> Diff:
+        """
+        Compare two snapshots change by change.
+
+        Raises:
+            NotFoundError: there is no such label.
+        """
+        return diff(self.tree(from_label), self.tree(to_label))
+
+    def get_changes(self, from_label: str, to_label: str) -> dict[str, Row]:
+        """
+        Tell what changed from one snapshot to another, as `{path: row}`.
+
+        A row is `{"from": x, "to": y}`, `{"added": v}` or `{"removed": v}`; for a list, `added`,
+        `removed` and `moved` list items, and `from` and `to` show both lists if nothing stayed.
+
+        Raises:
+            NotFoundError: there is no such label.
+        """
+        return flat_changes(self.tree(from_label), self.tree(to_label))
+
+    def get_sequence_changes(self) -> list[dict[str, Any]]:
+        """Tell what changed at each step: `[{"from": label, "to": label, "changes": {…}}, …]`."""
+        taken = list(self._snapshots)
+        return [
+            {"from": old.label, "to": new.label, "changes": flat_changes(old.tree, new.tree)}
+            for old, new in zip(taken, taken[1:], strict=False)
+        ]
