@@ -9,7 +9,6 @@ the infinities, which JSON (RFC 8259) does not have.
 
 from __future__ import annotations
 
-import base64
 import binascii
 from typing import Any
 
@@ -63,7 +62,7 @@ def _down(value: Any) -> Any:  # noqa: ANN401 - any value
             return _down(value.payload)
         return {TYPE: value.kind.name.lower(), VALUE: _down(value.payload)}
     if kind is bytes:
-        return {TYPE: "base64", VALUE: base64.b64encode(value).decode()}
+        return {TYPE: "base64", VALUE: binascii.b2a_base64(value, newline=False).decode()}
     if kind is float and (value != value or value in (_INFINITY, -_INFINITY)):  # noqa: PLR0124
         return {TYPE: "float", VALUE: repr(value)}
     if kind is int and abs(value) > EXACT_INT:
@@ -102,7 +101,7 @@ def _up(data: Any) -> Any:  # noqa: ANN401 - any value
 def _typed(name: Any, value: Any) -> Any:  # noqa: ANN401 - any value
     try:
         if name == "base64":
-            return base64.b64decode(value, validate=True)
+            return binascii.a2b_base64(value, strict_mode=True)
         if name == "float":
             return float(value)
         if name == "int":

@@ -83,6 +83,8 @@ class StateDiff:
         *,
         max_snapshots: int | None = None,
         on_snapshot: Callable[[Snapshot], None] | None = None,
+        on_error: Callable[[Exception], None] | None = None,
+        look_up: Callable[[str], Tree | None] | None = None,
     ) -> None:
         """
         Start an empty history.
@@ -90,6 +92,8 @@ class StateDiff:
         Args:
             max_snapshots: keep only so many, forgetting the oldest; all by default.
             on_snapshot: is called with each snapshot when it has been taken.
+            on_error: is called, instead of raising, when a snapshot cannot be taken.
+            look_up: finds the tree of a label that was forgotten.
 
         Raises:
             InputError: `max_snapshots` is below 1.
@@ -99,6 +103,8 @@ class StateDiff:
             raise InputError(message)
         self._max_snapshots = max_snapshots
         self._on_snapshot = on_snapshot
+        self._on_error = on_error
+        self._look_up = look_up
         self._lock = threading.Lock()
         self._snapshots: list[Snapshot] = []
         self._by_label: dict[str, Snapshot] = {}
@@ -127,6 +133,17 @@ class StateDiff:
             InputError: the label is no `str`, or other threads kept changing the state.
             LimitError: the state nests deeper than this thread may recurse.
         """
+        try:
+            taken = self._take(label, state)
+        except Exception as error:
+            if self._on_error is None:
+                raise
+            self._on_error(error)
+        else:
+            if self._on_snapshot is not None:
+                self._on_snapshot(taken)
+
+    def _take(self, label: str, state: object) -> Snapshot:
         if not isinstance(label, str):
             message = f"The label {shown(label)} is a {type(label).__name__}; give a str."
             raise InputError(message)
@@ -137,8 +154,7 @@ class StateDiff:
             self._by_label[label] = taken
             if self._max_snapshots is not None and len(self._snapshots) > self._max_snapshots:
                 self._forget_first()
-        if self._on_snapshot is not None:
-            self._on_snapshot(taken)
+        return taken
 
     def _forget_first(self) -> None:
         first = self._snapshots.pop(0)
@@ -152,10 +168,14 @@ class StateDiff:
         Raises:
             NotFoundError: there is no such label; the message names the nearest.
         """
-        found = self._by_label.get(label) if isinstance(label, str) else None
-        if found is None:
+        known = isinstance(label, str)
+        found = self._by_label.get(label) if known else None
+        if found is not None:
+            return found.tree
+        stored = self._look_up(label) if known and self._look_up is not None else None
+        if stored is None:
             raise not_found("snapshot", label, self._by_label)
-        return found.tree
+        return stored
 
     def restore(self, label: str) -> Any:  # noqa: ANN401 - any value
         """

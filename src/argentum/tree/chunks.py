@@ -16,7 +16,6 @@ of any two trees are kept once, and a chunk that came back changed is found out.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from hashlib import blake2b
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -38,6 +37,8 @@ Chunk = tuple[bytes, bytes]
 
 def digest_of(payload: bytes) -> bytes:
     """Give a chunk's name."""
+    from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, which only stores need
+
     return blake2b(payload, digest_size=DIGEST_BYTES).digest()
 
 

@@ -22,7 +22,7 @@ from argentum.tree.encoding import (
     pack,
     pack_exactly,
 )
-from argentum.tree.kinds import LEAF_TYPES, Kind, Parts, take_apart
+from argentum.tree.kinds import Kind, Parts, is_leaf, take_apart
 from argentum.tree.nodes import (
     PAGE_ENTRIES,
     Branch,
@@ -63,7 +63,7 @@ class Freezer:
         Args:
             guess: what was at this place in the previous tree; it is returned if it is equal.
         """
-        if type(guess) is Branch and type(value) in LEAF_TYPES:
+        if type(guess) is Branch and is_leaf(value):
             guess = None
         if type(guess) is not Branch:
             large = guess is None and _looks_large(value)
@@ -97,7 +97,7 @@ class Freezer:
 
     def _whole_leaf(self, value: object, data: bytes) -> bytes | None:
         """Give the bytes of a large value that has no parts, exact for what is bytes-like."""
-        if type(value) not in LEAF_TYPES:
+        if not is_leaf(value):
             return None
         return pack_exactly(value) if holds_binary(value) else data
 
@@ -313,7 +313,7 @@ class _Paging:
         if type(data) is not bytes:
             return data
         value = self.values[at]
-        if len(data) > self.limit and type(value) not in LEAF_TYPES:
+        if len(data) > self.limit and not is_leaf(value):
             return self.freezer.entry(value, None, self.limit)
         if may_hold_binary(data) and holds_binary(value):
             return pack_exactly(value, ancestors=self.freezer.around)

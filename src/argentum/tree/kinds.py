@@ -14,17 +14,19 @@ from collections import OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
-from decimal import Decimal
 from enum import Enum, IntEnum
-from fractions import Fraction
 from functools import cache
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Any
 
 from ormsgpack import Ext, packb
 
 from argentum.tree.arrays import array_from_bytes, array_to_bytes, is_array, is_array_scalar
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
+    from pathlib import PurePath
+    from uuid import UUID
 
 
 class Kind(IntEnum):
@@ -172,7 +174,7 @@ def leaf(value: object) -> object:
     cls = type(value)
     if cls in _PLAIN:
         return value
-    writer = _LEAVES.get(cls)
+    writer = _LEAVES.get(cls) or _LATE_LEAVES.get(f"{cls.__module__}:{cls.__qualname__}")
     return NOT_A_LEAF if writer is None else writer(value)
 
 
@@ -230,16 +232,23 @@ _LEAVES: dict[type, Callable[[Any], object]] = {
     time: _moment(Kind.TIME),
     date: _ext(Kind.DATE, date.isoformat),
     timedelta: _ext(Kind.TIMEDELTA, lambda value: [value.days, value.seconds, value.microseconds]),
-    Decimal: _ext(Kind.DECIMAL, str),
-    Fraction: _ext(Kind.FRACTION, str),
-    UUID: _ext(Kind.UUID, lambda value: value.hex),
     complex: _ext(Kind.COMPLEX, lambda value: [value.real, value.imag]),
     range: _ext(Kind.RANGE, lambda value: [str(value.start), str(value.stop), str(value.step)]),
 }
 
 
-LEAF_TYPES = frozenset(_LEAVES) | _PLAIN
-"""The exact types that `leaf` writes."""
+_LATE_LEAVES: dict[str, Callable[[Any], object]] = {
+    "decimal:Decimal": _ext(Kind.DECIMAL, str),
+    "fractions:Fraction": _ext(Kind.FRACTION, str),
+    "uuid:UUID": _ext(Kind.UUID, lambda value: value.hex),
+}
+"""Types of modules that are slow to load, by name, so that they are not loaded for their sake."""
+
+
+def is_leaf(value: object) -> bool:
+    """Tell whether `leaf` writes a value."""
+    cls = type(value)
+    return cls in _PLAIN or cls in _LEAVES or f"{cls.__module__}:{cls.__qualname__}" in _LATE_LEAVES
 
 # ---------------------------------------------------------------- parts
 
@@ -314,10 +323,11 @@ def _take_object(value: object, cls: type, depth: int) -> Parts | Ext:
         return _enum(value, cls)
     if isinstance(value, Record | Member | Opaque | Cycle):
         return _stand_in(value)
-    if isinstance(value, PurePath):
-        flavour = "windows" if isinstance(value, PureWindowsPath) else "posix"
+    pathlib = sys.modules.get("pathlib")
+    if pathlib is not None and isinstance(value, pathlib.PurePath):
+        flavour = "windows" if isinstance(value, pathlib.PureWindowsPath) else "posix"
         concrete = cls.__name__ if cls.__module__.startswith("pathlib") else "PurePath"
-        return Ext(Kind.PATH, packb([flavour, concrete, PurePath.__str__(value)]))
+        return Ext(Kind.PATH, packb([flavour, concrete, pathlib.PurePath.__str__(value)]))
     if is_array(value):
         return array_to_bytes(value, Kind.ARRAY) or _object_array(value)
     if is_array_scalar(value):
@@ -482,16 +492,34 @@ def _time(data: list[Any]) -> time:
 
 
 def _path(data: list[Any]) -> PurePath:
-    flavour, concrete, text = data
-    pure = PureWindowsPath if flavour == "windows" else PurePosixPath
-    import pathlib  # noqa: PLC0415 - the concrete classes of this system, by name
+    import pathlib  # noqa: PLC0415 - slow to load
 
+    flavour, concrete, text = data
+    pure = pathlib.PureWindowsPath if flavour == "windows" else pathlib.PurePosixPath
     cls = getattr(pathlib, concrete, pure)
     try:
         made = cls(text)
     except NotImplementedError:
         return pure(text)
-    return made if isinstance(made, PurePath) else pure(text)
+    return made if isinstance(made, pathlib.PurePath) else pure(text)
+
+
+def _decimal(text: str) -> Decimal:
+    from decimal import Decimal  # noqa: PLC0415 - slow to load
+
+    return Decimal(text)
+
+
+def _fraction(text: str) -> Fraction:
+    from fractions import Fraction  # noqa: PLC0415 - slow to load
+
+    return Fraction(text)
+
+
+def _uuid(text: str) -> UUID:
+    from uuid import UUID  # noqa: PLC0415 - slow to load
+
+    return UUID(text)
 
 
 _BUILDERS: dict[Kind, Callable[[Any], object]] = {
@@ -508,9 +536,9 @@ _BUILDERS: dict[Kind, Callable[[Any], object]] = {
     Kind.DATE: date.fromisoformat,
     Kind.TIME: _time,
     Kind.TIMEDELTA: lambda data: timedelta(*data),
-    Kind.DECIMAL: Decimal,
-    Kind.FRACTION: Fraction,
-    Kind.UUID: UUID,
+    Kind.DECIMAL: _decimal,
+    Kind.FRACTION: _fraction,
+    Kind.UUID: _uuid,
     Kind.COMPLEX: lambda data: complex(*data),
     Kind.RANGE: lambda data: range(*map(int, data)),
     Kind.PATH: _path,

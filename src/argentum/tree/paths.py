@@ -8,8 +8,6 @@ brackets, and a `Key` is the key's repr in braces, so every path of literals rea
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -80,10 +78,16 @@ def _text(steps: tuple[Step, ...]) -> str:
             if _WORD.fullmatch(step):
                 pieces.append(f".{step}" if pieces else step)
             else:
-                pieces.append(f"[{json.dumps(step)}]")
+                pieces.append(f"[{_quoted(step)}]")
         else:
             pieces.append(f"[{step}]" if isinstance(step, int) else str(step))
     return "".join(pieces)
+
+
+def _quoted(step: str) -> str:
+    from json import dumps  # noqa: PLC0415 - odd keys are rare
+
+    return dumps(step)
 
 
 def parse(text: str) -> tuple[Step, ...]:
@@ -119,16 +123,20 @@ def _step_of(found: re.Match[str]) -> Step:
         return found["word"]
     if found["index"] is not None:
         return int(found["index"])
-    quoted: str = json.loads(found["quoted"])
+    from json import loads  # noqa: PLC0415 - odd keys are rare
+
+    quoted: str = loads(found["quoted"])
     return quoted
 
 
 def _parse_key(text: str, at: int) -> tuple[Key, int]:
     """Read `{literal}`: the shortest piece up to a `}` that is a Python literal."""
+    from ast import literal_eval  # noqa: PLC0415 - odd keys are rare
+
     end = text.find("}", at)
     while end != -1:
         try:
-            return Key(ast.literal_eval(text[at + 1 : end])), end + 1
+            return Key(literal_eval(text[at + 1 : end])), end + 1
         except (ValueError, SyntaxError):
             end = text.find("}", end + 1)
     raise _unreadable(text, at)

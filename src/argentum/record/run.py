@@ -1,0 +1,265 @@
+"""A run: one execution of a program with one or more agents, recorded as it happens."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from argentum import clock, options
+from argentum.errors import shown
+from argentum.events import CLOSE, OPEN, POINT, Event, RunInfo
+from argentum.record.liveness import this_process
+from argentum.store import Store, open_store
+from argentum.store.memory import MemoryStore
+from argentum.tree import Tree, freeze
+
+if TYPE_CHECKING:
+    from argentum.record.session import AgentSession
+
+_around: ContextVar[tuple[str, int] | None] = ContextVar("argentum_span", default=None)
+"""The run and `seq` of the span that is open here; follows threads of work, async included."""
+
+
+class Run:
+    """
+    Records what the agents of one program do.
+
+    Every event is on disk when the call that made it returns. A fault of the recorder (a full
+    disk, a state that cannot be read) never reaches the program: what could not be recorded is
+    counted, logged once and shown with the run. Under pytest it raises instead.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        store: Store | str | os.PathLike[str] | None = None,
+        run_id: str | None = None,
+    ) -> None:
+        """
+        Start a run.
+
+        Args:
+            name: what to call it; by default the program's name.
+            store: a file or an open store to keep it in. By default `ARGENTUM_STORE` if it is
+                set, else memory.
+            run_id: by default the time and four random digits.
+        """
+        started = clock.now_ns()
+        moment = clock.as_datetime(started)
+        self.name = name or os.path.basename(sys.argv[0] or "python")  # noqa: PTH119 - pathlib is slow to load
+        self.run_id = run_id or f"{moment:%Y%m%d-%H%M%S}-{clock.random_hex(4)}"
+        self.dropped = 0
+        """How many events could not be recorded."""
+        self.first_dropped = ""
+        """Why the first of them could not."""
+        self.status = "running"
+        self._dirty = False
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._last_bodies: dict[tuple[str | None, str], Tree] = {}
+        self.store: Store = MemoryStore()
+        info = RunInfo(
+            run_id=self.run_id, name=self.name, started_at_ns=started, process=this_process()
+        )
+        try:
+            self.store = _opened(store)
+            self.store.start_run(info)
+        except Exception as error:  # noqa: BLE001 - the host goes on without a recorder
+            self.drop(error)
+            self.store = MemoryStore()
+            self.store.start_run(info)
+        self.record("run", self.name, _surroundings(), phase=OPEN)
+        if self.is_kept:
+            atexit.register(self.finish)
+
+    def __repr__(self) -> str:
+        """Show the id and where it is kept."""
+        return f"<Run {self.run_id} {self.name!r} in {self.store.location}>"
+
+    def __enter__(self) -> Run:
+        """Record until the block ends."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        """Finish the run, as failed if the block raised; the error goes on."""
+        if error is not None and not isinstance(error, SystemExit):
+            self.error(error)
+        self.finish("done" if kind is None else "failed")
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the run outlives this process."""
+        return not isinstance(self.store, MemoryStore)
+
+    def session(self, agent_id: str, *, half_life_steps: int = 20) -> AgentSession:
+        """Give an agent its handle in this run."""
+        from argentum.record.session import AgentSession  # noqa: PLC0415 - sessions know runs
+
+        return AgentSession(agent_id, run=self, half_life_steps=half_life_steps)
+
+    # ------------------------------------------------------------ recording
+
+    def record(  # noqa: PLR0913 - the columns of an event
+        self,
+        kind: str,
+        name: str,
+        body: object,
+        *,
+        agent: str | None = None,
+        phase: str = POINT,
+        span: int | None = None,
+    ) -> int | None:
+        """Add an event of any kind; give its `seq`, or None if it had to be dropped."""
+        try:
+            tree = body if isinstance(body, Tree) else self._frozen(kind, agent, phase, body)
+            around = _around.get()
+            parent = around[1] if around is not None and around[0] == self.run_id else None
+            seq = self.store.append(
+                self.run_id, kind=kind, name=str(name), at_ns=clock.now_ns(), body=tree,
+                agent=agent, phase=phase, span=span, parent=parent,
+            )  # fmt: skip
+            if self._dirty:
+                self._save(None)
+        except Exception as error:  # noqa: BLE001 - a guest never breaks its host
+            self.drop(error)
+            return None
+        return seq
+
+    def _frozen(self, kind: str, agent: str | None, phase: str, body: object) -> Tree:
+        """Freeze a body; those of model calls share the messages that were there before."""
+        if kind != "model_call" or phase == CLOSE:
+            return freeze(body)
+        key = (agent, kind)
+        tree = freeze(body, self._last_bodies.get(key))
+        self._last_bodies[key] = tree
+        return tree
+
+    def note(self, text: str, *, agent: str | None = None, **data: object) -> int | None:
+        """Record a remark."""
+        return self.record("note", _first_words(text), {"text": text, **data}, agent=agent)
+
+    def error(self, error: BaseException, *, agent: str | None = None) -> int | None:
+        """Record an exception."""
+        return self.record("error", type(error).__name__, describe(error), agent=agent)
+
+    def drop(self, error: BaseException) -> None:
+        """Count something that could not be recorded; raise it if faults should be seen."""
+        with self._lock:
+            self.dropped += 1
+            self._dirty = True
+            first = not self.first_dropped
+            if first:
+                self.first_dropped = shown_reason(error)
+        if first:
+            _warn("Could not record in run %s: %s", self.run_id, self.first_dropped)
+        if faults_raise():
+            raise error
+
+    def finish(self, status: str = "done") -> None:
+        """Record that the run is over; a second time it does nothing."""
+        if self.status != "running" or os.getpid() != self._process:
+            return
+        self.record("run", self.name, {"status": status}, phase=CLOSE, span=1)
+        self.status = status
+        self._save(clock.now_ns())
+        atexit.unregister(self.finish)
+
+    def _save(self, ended_at_ns: int | None) -> None:
+        try:
+            self.store.finish_run(
+                self.run_id, status=self.status, ended_at_ns=ended_at_ns, dropped=self.dropped,
+                first_dropped=self.first_dropped,
+            )  # fmt: skip
+            self._dirty = False
+        except Exception as error:  # noqa: BLE001 - as above; the numbers are tried again
+            _warn("Could not update run %s: %s", self.run_id, shown_reason(error))
+
+    def events(self) -> Iterator[Event]:
+        """Give what was recorded so far, in order."""
+        return self.store.events(self.run_id)
+
+
+_current: list[Run] = []
+
+
+def current_run() -> Run | None:
+    """Give the run that `argentum run` started, or that `ARGENTUM_STORE` made sessions share."""
+    return _current[-1] if _current else None
+
+
+def set_current_run(run: Run | None) -> None:
+    """Make a run the one that new sessions join; None to end that."""
+    _current.clear()
+    if run is not None:
+        _current.append(run)
+
+
+def default_run() -> Run | None:
+    """Give the process's run if sessions should share one; None if they are on their own."""
+    if not _current and options.text("ARGENTUM_STORE"):
+        _current.append(Run())
+    return current_run()
+
+
+def faults_raise() -> bool:
+    """Tell whether a fault of the recorder should be seen: under pytest, or as the option says."""
+    strict = options.flag("ARGENTUM_STRICT")
+    return "PYTEST_CURRENT_TEST" in os.environ if strict is None else strict
+
+
+def shown_reason(error: BaseException) -> str:
+    """Give an error in one line, even if its text cannot be made."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
+        text = shown(error)
+    return f"{type(error).__name__}: {text}"[:300]
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """Give what a reader wants to know of an exception."""
+    from traceback import format_exception  # noqa: PLC0415 - only when something went wrong
+
+    try:
+        trace = "".join(format_exception(error))
+    except Exception:  # noqa: BLE001 - a foreign exception may not even be printable
+        trace = shown_reason(error)
+    return {"type": type(error).__name__, "text": shown_reason(error), "traceback": trace}
+
+
+def _opened(store: Store | str | os.PathLike[str] | None) -> Store:
+    if store is None:
+        return open_store() if options.text("ARGENTUM_STORE") else MemoryStore()
+    return open_store(store) if isinstance(store, str | os.PathLike) else store
+
+
+def _surroundings() -> dict[str, Any]:
+    return {
+        "arguments": list(sys.argv),
+        "python": sys.version.partition(" ")[0],
+        "folder": _folder(),
+    }
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - pathlib is slow to load
+    except OSError:  # it was removed under the program
+        return ""
+
+
+def _warn(text: str, *values: object) -> None:
+    import logging  # noqa: PLC0415 - only when something went wrong
+
+    logging.getLogger("argentum").warning(text, *values)
+
+
+def _first_words(text: str) -> str:
+    line = " ".join(str(text).split())
+    return line if len(line) <= 60 else line[:59] + "…"  # noqa: PLR2004 - a title

@@ -1,0 +1,220 @@
+"""An agent's handle in a run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, overload
+
+from argentum.errors import NotFoundError, not_found
+from argentum.record.run import Run, default_run
+from argentum.record.span import Span
+from argentum.state import Snapshot, StateDiff
+from argentum.store import Store
+from argentum.tree import Tree
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+LATER_PARTS = ("context_decay", "cost_tracker", "alerts", "handoff", "plan_linter")
+"""Parts of a session that this version does not have yet."""
+KEPT_IN_MEMORY = 1000
+"""Snapshots that a session with a store keeps in memory too; older ones are read back."""
+
+
+def create_agent_session(
+    agent_id: str,
+    half_life_steps: int = 20,
+    *,
+    secure: bool = False,
+    store: Store | str | os.PathLike[str] | None = None,
+    run: Run | None = None,
+) -> AgentSession:
+    """
+    Give an agent everything to record and debug it.
+
+    The session joins the run that `argentum run` started, or starts one of its own: in `store` or
+    `ARGENTUM_STORE` if one is given, else in memory.
+
+    Args:
+        agent_id: the agent's name in the run.
+        half_life_steps: for the memory part.
+        secure: apply the production settings; not in this version.
+        store: a file or an open store to keep the run in.
+        run: the run to join.
+
+    Raises:
+        NotFoundError: `secure=True`, which this version does not have.
+    """
+    if secure:
+        message = "`secure=True` needs the security part, which this version does not have yet."
+        raise NotFoundError(message)
+    if run is None:
+        run = (default_run() if store is None else None) or Run(agent_id, store=store)
+    return AgentSession(agent_id, run=run, half_life_steps=half_life_steps)
+
+
+class AgentSession:
+    """
+    Records one agent of a run: its states, calls, notes and errors.
+
+    Reads like a dict of its parts, too: `session["state_diff"]`, `session.get("cost_tracker")`.
+    """
+
+    def __init__(self, agent_id: str, *, run: Run, half_life_steps: int = 20) -> None:
+        """Join a run (see `create_agent_session`)."""
+        self.agent_id = agent_id
+        self.run = run
+        self.half_life_steps = half_life_steps
+        kept = run.is_kept
+        self.state_diff = StateDiff(
+            max_snapshots=KEPT_IN_MEMORY if kept else None,
+            on_snapshot=self._keep_snapshot,
+            on_error=run.drop,
+            look_up=self._stored_snapshot if kept else None,
+        )
+        """The history of the agent's states."""
+        self._parts: dict[str, Any] = {"state_diff": self.state_diff}
+        run.record("agent", agent_id, {}, agent=agent_id)
+
+    def __repr__(self) -> str:
+        """Show the agent and its run."""
+        return f"<AgentSession {self.agent_id!r} in {self.run!r}>"
+
+    # ------------------------------------------------------------ like a dict
+
+    def __getitem__(self, part: str) -> Any:  # noqa: ANN401 - parts are of many types
+        """Give a part by its name."""
+        if part in self._parts:
+            return self._parts[part]
+        if part in LATER_PARTS:
+            message = f"This version has no part {part!r} yet. It has: {', '.join(self._parts)}."
+            raise NotFoundError(message)
+        raise not_found("part of a session", part, self._parts)
+
+    def get(self, part: str, default: Any = None) -> Any:  # noqa: ANN401 - parts are of many types
+        """Give a part by its name, or the default if there is none."""
+        return self._parts.get(part, default)
+
+    def __contains__(self, part: object) -> bool:
+        """Tell whether there is such a part."""
+        return part in self._parts
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of the parts."""
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        """Count the parts."""
+        return len(self._parts)
+
+    def keys(self) -> list[str]:
+        """List the names of the parts."""
+        return list(self._parts)
+
+    # ------------------------------------------------------------ recording
+
+    def snapshot(self, label: str, state: object) -> None:
+        """Keep the agent's state as it is now."""
+        self.state_diff.snapshot(label, state)
+
+    def _keep_snapshot(self, taken: Snapshot) -> None:
+        self.run.record("snapshot", taken.label, taken.tree, agent=self.agent_id)
+
+    def _stored_snapshot(self, label: str) -> Tree | None:
+        found = None
+        for event in self.run.store.events(
+            self.run.run_id, kinds=("snapshot",), agent=self.agent_id
+        ):
+            found = event.body if event.name == label else found
+        return found
+
+    def model_call(self, model: str, messages: object = None, **parameters: object) -> Span:
+        """
+        Record a call of a model.
+
+        Use it as `with session.model_call("gpt-4", messages) as call:` and set what came out by
+        `call.output(message)` and `call.usage(input_tokens=…, output_tokens=…)`.
+        """
+        body = {"model": model, "messages": messages, **parameters}
+        return Span(self.run, "model_call", model, body, self.agent_id)
+
+    def tool_call(self, tool: str, arguments: object = None) -> Span:
+        """Record a call of a tool: `with session.tool_call("search", {…}) as call:`."""
+        body = {"tool": tool, "arguments": arguments}
+        return Span(self.run, "tool_call", tool, body, self.agent_id)
+
+    @overload
+    def tool(self, function: Function) -> Function: ...
+    @overload
+    def tool(self, *, name: str | None = None) -> Callable[[Function], Function]: ...
+
+    def tool(self, function: Any = None, *, name: str | None = None) -> Any:
+        """Record every call of a function, plain or async, as a tool call: `@session.tool`."""
+        if function is None:
+            return functools.partial(self.tool, name=name)
+        title = name or getattr(function, "__name__", type(function).__name__)
+        signature = _signature(function)
+
+        def opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Span:
+            return self.tool_call(title, _arguments(signature, args, kwargs))
+
+        return _recorded_async(function, opened) if inspect.iscoroutinefunction(
+            function
+        ) else _recorded(function, opened)
+
+    def handoff(self, to_agent: str, context: object) -> int | None:
+        """Record that this agent hands over to another one, and what it gives along."""
+        body = {"from_agent": self.agent_id, "to_agent": to_agent, "context": context}
+        return self.run.record("handoff", to_agent, body, agent=self.agent_id)
+
+    def note(self, text: str, **data: object) -> int | None:
+        """Record a remark of or about the agent."""
+        return self.run.note(text, agent=self.agent_id, **data)
+
+    def error(self, error: BaseException) -> int | None:
+        """Record an exception that the agent met."""
+        return self.run.error(error, agent=self.agent_id)
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _arguments(
+    signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """Name the arguments as the function does; what does not fit is recorded as it was given."""
+    if signature is not None:
+        try:
+            return dict(signature.bind(*args, **kwargs).arguments)
+        except TypeError:
+            pass
+    return {"args": list(args), "kwargs": kwargs}
+
+
+def _recorded(function: Callable[..., Any], opened: Callable[..., Span]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any function
+        with opened(args, kwargs) as span:
+            value = function(*args, **kwargs)
+            span.output(value)
+        return value
+
+    return call
+
+
+def _recorded_async(function: Callable[..., Any], opened: Callable[..., Span]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any function
+        with opened(args, kwargs) as span:
+            value = await function(*args, **kwargs)
+            span.output(value)
+        return value
+
+    return call
+
+

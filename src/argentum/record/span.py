@@ -1,0 +1,80 @@
+"""Something that takes time: on disk when it opens, and again when it closes."""
+
+from __future__ import annotations
+
+from contextvars import Token
+from typing import TYPE_CHECKING, Any
+
+from argentum import clock
+from argentum.events import CLOSE, OPEN
+from argentum.record.run import _around, describe
+
+if TYPE_CHECKING:
+    from argentum.record.run import Run
+
+
+class Span:
+    """
+    A model call, tool call or other stretch of work, as a context manager (`with` or `async with`).
+
+    What is recorded inside has it as parent. An exception that leaves the block is recorded and
+    goes on.
+    """
+
+    __slots__ = ("_body", "_started_ns", "_token", "agent", "kind", "name", "result", "run", "seq")
+
+    def __init__(self, run: Run, kind: str, name: str, body: dict[str, Any], agent: str | None) -> None:
+        self.run = run
+        self.kind = kind
+        self.name = name
+        self.agent = agent
+        self.seq: int | None = None
+        """The `seq` of the opening event; None before it opens, or if it was dropped."""
+        self.result: dict[str, Any] = {}
+        """What the closing event will tell."""
+        self._body = body
+        self._started_ns = 0
+        self._token: Token[tuple[str, int] | None] | None = None
+
+    def output(self, value: object) -> None:
+        """Set what came out: a model's message, a tool's result."""
+        self.result["output"] = value
+
+    def usage(self, **tokens: int) -> None:
+        """Set the tokens used, by kind: `input_tokens=…`, `output_tokens=…`."""
+        self.result["usage"] = tokens
+
+    def __enter__(self) -> Span:
+        """Record that it opens."""
+        self._started_ns = clock.elapsed_ns()
+        self.seq = self.run.record(self.kind, self.name, self._body, agent=self.agent, phase=OPEN)
+        if self.seq is not None:
+            self._token = _around.set((self.run.run_id, self.seq))
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Record that it closes, and how."""
+        if self._token is not None:
+            self._leave(self._token)
+        elapsed_ms = (clock.elapsed_ns() - self._started_ns) / 1e6
+        body = {**self.result, "elapsed_ms": round(elapsed_ms, 3)}
+        if error is not None:
+            body["error"] = describe(error)
+        self.run.record(
+            self.kind, self.name, body, agent=self.agent, phase=CLOSE, span=self.seq
+        )
+
+    @staticmethod
+    def _leave(token: Token[tuple[str, int] | None]) -> None:
+        try:
+            _around.reset(token)
+        except ValueError:  # opened in another context, as async generators may
+            _around.set(None)
+
+    async def __aenter__(self) -> Span:
+        """Record that it opens."""
+        return self.__enter__()
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Record that it closes, and how."""
+        self.__exit__(kind, error, trace)
