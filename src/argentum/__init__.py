@@ -1,23 +1,32 @@
 """
 A flight recorder and debugger for AI agents.
 
-Start with `create_agent_session`, or run a program as it is under `argentum run`.
+    session = argentum.create_agent_session("my_agent")
+    diff = session["state_diff"]
+    diff.snapshot("start", {"memory": []})
+    diff.snapshot("progress", {"memory": ["fact1"]})
+    diff.get_changes("start", "progress")  # {'memory': {'added': ['fact1']}}
+
+Every name is loaded when it is first used, so that `import argentum` costs its host next to nothing.
 """
 
-from __future__ import annotations
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from argentum.errors import (
-    ArgentumError,
-    FormatError,
-    InputError,
-    LimitError,
-    MissingExtraError,
-    NotFoundError,
-    StoreError,
-)
-from argentum.record import AgentSession, Run, create_agent_session
-from argentum.state import StateDiff, diff
-from argentum.store import open_store
+if _TYPE_CHECKING:
+    from argentum.errors import (
+        ArgentumError,
+        FormatError,
+        InputError,
+        LimitError,
+        MissingExtraError,
+        NotFoundError,
+        StoreError,
+    )
+    from argentum.record import AgentSession, Run, create_agent_session
+    from argentum.state import StateDiff, diff
+
+    __version__: str
 
 __all__ = [
     "AgentSession",
@@ -30,17 +39,40 @@ __all__ = [
     "Run",
     "StateDiff",
     "StoreError",
+    "__version__",
     "create_agent_session",
     "diff",
-    "open_store",
 ]
 
+_HOMES = {
+    "AgentSession": "argentum.record",
+    "ArgentumError": "argentum.errors",
+    "FormatError": "argentum.errors",
+    "InputError": "argentum.errors",
+    "LimitError": "argentum.errors",
+    "MissingExtraError": "argentum.errors",
+    "NotFoundError": "argentum.errors",
+    "Run": "argentum.record",
+    "StateDiff": "argentum.state",
+    "StoreError": "argentum.errors",
+    "create_agent_session": "argentum.record",
+    "diff": "argentum.state",
+}
 
-def __getattr__(name: str) -> str:
-    """Read `__version__` from the package's metadata when it is asked for."""
-    if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely needed
 
-        return version("argentum-agent")
-    message = f"module 'argentum' has no attribute {name!r}"
-    raise AttributeError(message)
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used, and keep it."""
+    if name in _HOMES:
+        value: object = getattr(_import_module(_HOMES[name]), name)
+    elif name == "__version__":
+        value = _import_module("importlib.metadata").version("argentum-agent")
+    else:
+        message = f"module 'argentum' has no attribute {name!r}"
+        raise AttributeError(message, name=name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return __all__

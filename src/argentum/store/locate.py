@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from argentum import options
 from argentum.errors import InputError, StoreError, shown
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def locate(start: Path | None = None) -> Path:
 
 
 def open_store(
-    where: str | os.PathLike[str] | None = None, *, durable: bool = False, create: bool = True
+    where: str | os.PathLike[str] | None = None, *, durable: bool | None = None, create: bool = True
 ) -> Store:
     """
     Open the store of a path or URL.
@@ -34,13 +35,14 @@ def open_store(
         where: a file, or `:memory:`. By default `ARGENTUM_STORE`, or else `.argentum/runs.db` in
             this folder or the nearest one above that has it.
         durable: wait for the disk at every event, so that a power cut loses none either. By
-            default a killed process loses nothing, and a power cut perhaps the last moments.
+            default (and unless `ARGENTUM_DURABLE=1`) a killed process loses nothing, and a power
+            cut perhaps the last moments.
         create: make the file if it is not there.
 
     Raises:
         StoreError: the place cannot be used; the message says why and what to do.
     """
-    named = where if where is not None else os.environ.get(VARIABLE) or None
+    named = where if where is not None else options.text(VARIABLE) or None
     text = os.fspath(named) if named is not None else str(locate())
     if text.startswith(("postgres:", "postgresql:")):
         message = f"{shown(text)} is a PostgreSQL store, which this version cannot open yet; name a file."
@@ -54,4 +56,5 @@ def open_store(
         raise StoreError(message)
     from argentum.store.sqlite import SqliteStore  # noqa: PLC0415 - apsw is loaded when used
 
-    return SqliteStore(path, durable=durable)
+    wait = options.flag("ARGENTUM_DURABLE") if durable is None else durable
+    return SqliteStore(path, durable=bool(wait))

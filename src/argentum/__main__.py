@@ -1,0 +1,5 @@
+"""`python -m argentum` is the `argentum` command."""
+
+from argentum.cli import main
+
+main()

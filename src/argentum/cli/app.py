@@ -1,0 +1,65 @@
+"""All commands in one table, and what an error becomes on the way out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from argentum.cli import doctor, exchange, log, program, runs, states
+from argentum.errors import ArgentumError, InputError, NotFoundError
+from argentum.options import OPTIONS
+
+COULD_NOT, WRONG_USE = 3, 2
+
+_VARIABLES = "\n\n".join(f"{option.variable}: {option.meaning}" for option in OPTIONS)
+
+app = typer.Typer(
+    help="Record AI agents as they run, and see what changed, when and why.",
+    epilog=f"Environment:\n\n{_VARIABLES}\n\nExit codes: 0 clean, 1 findings, 2 wrong use, 3 could not.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+
+app.command("run", context_settings=_PASS_ON)(program.run)
+app.command("runs")(runs.runs)
+app.command("log")(log.log)
+app.command("show")(states.show)
+app.command("diff")(states.diff)
+app.command("import")(exchange.import_runs)
+app.command("export")(exchange.export_run)
+app.command("doctor")(doctor.doctor)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        typer.echo(f"argentum {version('argentum-agent')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[  # noqa: ARG001 - handled by its callback
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Record AI agents as they run, and see what changed, when and why."""
+
+
+def run_app() -> None:
+    """Run the command; an error is one line on stderr and an exit code."""
+    try:
+        app()
+    except ArgentumError as error:
+        sys.stderr.write(f"argentum: {error}\n")
+        sys.exit(WRONG_USE if isinstance(error, InputError | NotFoundError) else COULD_NOT)
+    except BrokenPipeError:  # the reader, say `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

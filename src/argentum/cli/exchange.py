@@ -1,0 +1,68 @@
+"""`argentum import` and `argentum export`: runs from files and into them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+from rich.text import Text
+
+from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
+from argentum.cli.terminal import console, plain, show, show_json
+from argentum.ingest import Imported, exported, import_file
+from argentum.store import Store
+from argentum.store.revisions import find_run
+
+SHOWN_PROBLEMS = 20
+
+
+def import_runs(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines, plain or gzipped.")],
+    *,
+    state: Annotated[
+        Path | None, typer.Option("--state", help="The state before each run, where it is a file of its own.")
+    ] = None,
+    json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Import recorded runs; lines that cannot be used are named, all others are kept."""
+    result = _imported(file, opened(store, create=True), state)
+    if json:
+        show_json({"runs": result.run_ids, "events": result.events, "problems": result.problems})
+    else:
+        lines = [Text(f"Imported {len(result.run_ids)} runs with {result.events} events.", "green")]
+        lines += [Text(plain(text), "red") for text in result.problems[:SHOWN_PROBLEMS]]
+        hidden = len(result.problems) - SHOWN_PROBLEMS
+        lines += [Text(f"… and {hidden} more lines with problems: --json", "red")] if hidden > 0 else []
+        show(*lines)
+    if result.problems:
+        raise typer.Exit(1)
+
+
+def _imported(file: Path, store: Store, state: Path | None) -> Imported:
+    with Progress(console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("Importing", total=None)
+        return import_file(
+            file, store, state=state,
+            on_progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )  # fmt: skip
+
+
+def export_run(
+    run: RunArgument = "",
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Write a run in the interchange format (JSON Lines), to a file or to standard output."""
+    place = opened(store)
+    lines = exported(place, find_run(place, run.rstrip("@")).run_id)
+    if output is None:
+        for line in lines:
+            sys.stdout.write(line + "\n")
+        return
+    with output.open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines)

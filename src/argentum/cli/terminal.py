@@ -1,0 +1,122 @@
+"""What people see: tables and colours on a terminal, plain text in a pipe, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from argentum.state import to_jsonable
+from argentum.tree import Change
+
+WIDE = 100_000
+"""Columns of a pipe: nothing is cut or wrapped there."""
+BRIEF = 60
+KIND_STYLES = {
+    "added": "green", "removed": "red", "changed": "yellow", "moved": "cyan",
+    "model_call": "magenta", "tool_call": "blue", "snapshot": "green", "handoff": "cyan",
+    "error": "bold red", "run": "bold", "failed": "red", "killed": "red", "done": "green",
+    "running": "yellow",
+}  # fmt: skip
+SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Give the console of one of the streams."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else WIDE
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def show(*parts: RenderableType) -> None:
+    """Print; on a terminal what does not fit on the screen goes through the pager."""
+    out = console()
+    if not out.is_terminal:
+        for part in parts:
+            out.print(part)
+        return
+    with out.capture() as capture:
+        for part in parts:
+            out.print(part)
+    text = capture.get()
+    if text.count("\n") < out.height:
+        out.file.write(text)
+    else:
+        with out.pager(styles=True):
+            out.print(Text.from_ansi(text))
+
+
+def show_json(value: Any) -> None:  # noqa: ANN401 - any value
+    """Print a value as JSON, without loss."""
+    sys.stdout.write(json.dumps(to_jsonable(value), indent=2, ensure_ascii=False) + "\n")
+
+
+def table(*columns: str, rows: Iterable[Iterable[RenderableType]]) -> Table:
+    """Lay out rows under headings."""
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for column in columns:
+        made.add_column(column, no_wrap=not console().is_terminal, overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def plain(text: str) -> str:
+    """Make control characters visible, so that recorded text cannot drive the terminal."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "replace").decode()
+        for char in text
+    )
+
+
+def styled(text: object, style: str | None = None) -> Text:
+    """Give a text in a style, or in that of the word itself."""
+    shown = plain(str(text))
+    return Text(shown, style=style or KIND_STYLES.get(shown, ""))
+
+
+def brief(value: object, width: int = BRIEF) -> str:
+    """Show a value in one short line."""
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except Exception as error:  # noqa: BLE001 - a foreign repr may raise anything
+        text = f"<repr raised {type(error).__name__}>"
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def literal(value: object, width: int = BRIEF) -> str:
+    """Show a value in one short line as Python would write it."""
+    return brief(repr(value) if isinstance(value, str) else value, width)
+
+
+def change_line(change: Change, width: int = BRIEF) -> Text:
+    """Show one change in one line."""
+    path = plain(change.path) or "(the state)"
+    line = Text(f"{SIGNS[change.kind]} ", style=KIND_STYLES[change.kind])
+    line.append(path, style="bold")
+    line.append("  ")
+    if change.kind == "changed":
+        line.append(f"{literal(change.before, width)} → {literal(change.after, width)}")
+    elif change.kind == "moved":
+        line.append(f"from {plain(change.source)}  {literal(change.after, width)}")
+    else:
+        value = change.before if change.kind == "removed" else change.after
+        line.append(literal(value, width))
+    return line
+
+
+def duration(nanoseconds: int | None) -> str:
+    """Show a span of time."""
+    if nanoseconds is None:
+        return ""
+    seconds = nanoseconds / 1e9
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    minutes, rest = divmod(seconds, 60)
+    return f"{rest:.1f} s" if minutes == 0 else f"{minutes:.0f} min {rest:.0f} s"

@@ -1,0 +1,241 @@
+"""
+The interchange format of runs: JSON Lines, versioned, without loss (see `docs/interchange.md`).
+
+Each line is one record: `run` opens a run, `event` adds to it, `end` closes it. States are written
+whole (`state`) or as JSON Patch against the agent's state before (`state_patch`); values that JSON
+lacks are written as `argentum.state.jsonable` does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from argentum.clock import as_datetime, now_ns
+from argentum.errors import FormatError, shown
+from argentum.events import KINDS, PHASES, POINT, Event, RunInfo
+from argentum.state import apply_json_patch, from_jsonable, json_patch, to_jsonable
+from argentum.store import Store
+from argentum.tree import Tree, freeze
+
+FORMAT = "argentum.run"
+VERSION = 1
+
+Record = dict[str, Any]
+
+
+def recognises(first: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Tell whether a file that starts with this value is in the format."""
+    return isinstance(first, dict) and str(first.get("format", "")).partition("/")[0] == FORMAT
+
+
+# ---------------------------------------------------------------- out
+
+
+def exported(store: Store, run_id: str) -> Iterator[str]:
+    """Give the lines of a run's file."""
+    info = store.run(run_id)
+    yield _line({
+        "format": f"{FORMAT}/{VERSION}",
+        "type": "run",
+        "run_id": info.run_id,
+        "name": info.name,
+        "started_at_ns": info.started_at_ns,
+        "process": info.process,
+    })  # fmt: skip
+    states: dict[str | None, Tree] = {}
+    for event in store.events(run_id):
+        yield _line(_event_record(event, states))
+    yield _line({
+        "type": "end",
+        "status": info.status,
+        "ended_at_ns": info.ended_at_ns,
+        "dropped": info.dropped,
+        "first_dropped": info.first_dropped,
+    })  # fmt: skip
+
+
+def _line(record: Record) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _event_record(event: Event, states: dict[str | None, Tree]) -> Record:
+    record: Record = {"type": "event", "kind": event.kind, "name": event.name, "at_ns": event.at_ns}
+    if event.phase != POINT:
+        record["phase"] = event.phase
+    for field in ("agent", "span", "parent"):
+        if getattr(event, field) is not None:
+            record[field] = getattr(event, field)
+    if event.kind != "snapshot":
+        record["body"] = to_jsonable(event.body.thaw(live=False))
+        return record
+    before = states.get(event.agent)
+    if before is None:
+        record["state"] = to_jsonable(event.body.thaw(live=False))
+    else:
+        record["state_patch"] = json_patch(before, event.body)
+    states[event.agent] = event.body
+    return record
+
+
+# ---------------------------------------------------------------- in
+
+
+class Reader:
+    """Puts records into a store, one after the other; each agent's state is carried along."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.run_ids: list[str] = []
+        self.events = 0
+        self._run: RunInfo | None = None
+        self._states: dict[str | None, tuple[Any, Tree]] = {}
+        self._seqs: dict[int, int] = {}
+        """Where a span's number in the file ended up, if a line before it was lost."""
+        self._in_file = 0
+        self._last_at_ns = 0
+
+    def add(self, record: Any) -> None:  # noqa: ANN401 - any JSON value
+        """
+        Add one record.
+
+        Raises:
+            FormatError: it is no record, or does not fit what came before.
+        """
+        kind = record.get("type") if isinstance(record, dict) else None
+        if kind == "run":
+            self._start(record)
+        elif kind == "event":
+            self._in_file += 1
+            self._event(record)
+        elif kind == "end":
+            self._end(record)
+        else:
+            message = f"{shown(record)} is no record; its `type` should be run, event or end."
+            raise FormatError(message)
+
+    def lost(self) -> None:
+        """Count a line that could not be read as an event, so that numbers of spans still fit."""
+        self._in_file += 1
+
+    def _start(self, record: Record) -> None:
+        version = str(record.get("format", f"{FORMAT}/{VERSION}")).partition("/")[2]
+        if version != str(VERSION):
+            message = (
+                f"The file has version {shown(version)} of {FORMAT}; this version reads {VERSION}. "
+                "Run: pip install --upgrade argentum-agent"
+            )
+            raise FormatError(message)
+        self.close()
+        started = _nanoseconds(record, "started_at", now_ns())
+        run_id = _text(record, "run_id").replace("@", "_")
+        known = {info.run_id for info in self.store.runs()}
+        unique, number = run_id, 2
+        while unique in known:
+            unique, number = f"{run_id}.{number}", number + 1
+        self._run = RunInfo(
+            run_id=unique,
+            name=str(record.get("name") or run_id),
+            started_at_ns=started,
+            process=str(record.get("process", "")),
+        )
+        self.store.start_run(self._run)
+        self.run_ids.append(unique)
+        self._states, self._seqs, self._in_file, self._last_at_ns = {}, {}, 0, started
+
+    def _event(self, record: Record) -> None:
+        run = self._opened()
+        kind, phase = _text(record, "kind"), str(record.get("phase", POINT))
+        for value, known, what in ((kind, KINDS, "kind"), (phase, PHASES, "phase")):
+            if value not in known:
+                message = f"An event has the {what} {shown(value)}; known: {', '.join(known)}."
+                raise FormatError(message)
+        agent = record.get("agent")
+        body = self._state(agent, record) if kind == "snapshot" else _body(record)
+        self._last_at_ns = _nanoseconds(record, "at", self._last_at_ns)
+        seq = self.store.append(
+            run.run_id, kind=kind, phase=phase, agent=None if agent is None else str(agent),
+            name=str(record.get("name", kind)), at_ns=self._last_at_ns, body=body,
+            span=self._span(record, "span"), parent=self._span(record, "parent"),
+        )  # fmt: skip
+        self._seqs[self._in_file] = seq
+        self.events += 1
+
+    def _span(self, record: Record, field: str) -> int | None:
+        number = record.get(field)
+        if number is None:
+            return None
+        if not isinstance(number, int):
+            message = f"The {field} of an event is {shown(number)}; it should be the number of an event."
+            raise FormatError(message)
+        return self._seqs.get(number)
+
+    def _state(self, agent: Any, record: Record) -> Tree:  # noqa: ANN401
+        document, before = self._states.get(agent, (None, None))
+        if "state" in record:
+            document = record["state"]
+        elif "state_patch" in record:
+            if before is None:
+                message = f"A `state_patch` of agent {shown(agent)} comes before any `state` of it."
+                raise FormatError(message)
+            document = apply_json_patch(document, record["state_patch"])
+        elif before is None:
+            message = "A snapshot has neither `state` nor `state_patch`."
+            raise FormatError(message)
+        if before is not None and document is self._states[agent][0]:
+            return before
+        tree = freeze(from_jsonable(document), before)
+        self._states[agent] = (document, tree)
+        return tree
+
+    def _end(self, record: Record) -> None:
+        run = self._opened()
+        self.store.finish_run(
+            run.run_id,
+            status=str(record.get("status", "done")),
+            ended_at_ns=_nanoseconds(record, "ended_at", None),
+            dropped=int(record.get("dropped", 0)),
+            first_dropped=str(record.get("first_dropped", "")),
+        )
+        self._run = None
+
+    def close(self) -> None:
+        """End a run whose file ended before its `end`."""
+        if self._run is not None:
+            self._end({"status": "incomplete", "ended_at_ns": self._last_at_ns})
+
+    def _opened(self) -> RunInfo:
+        if self._run is None:
+            message = "An event comes before its run; a file starts with a record of type run."
+            raise FormatError(message)
+        return self._run
+
+
+def _body(record: Record) -> Tree:
+    return freeze(from_jsonable(record.get("body", {})))
+
+
+def _text(record: Record, field: str) -> str:
+    value = record.get(field)
+    if not isinstance(value, str) or not value:
+        message = f"A record of type {record.get('type')} has the {field} {shown(value)}; give a text."
+        raise FormatError(message)
+    return value
+
+
+def _nanoseconds(record: Record, field: str, default: Any) -> Any:  # noqa: ANN401 - int or None
+    """Read a time: `<field>_ns` since 1970, or `<field>` as ISO 8601 (RFC 3339)."""
+    exact = record.get(f"{field}_ns")
+    if isinstance(exact, int):
+        return exact
+    text = record.get(field)
+    if text is None:
+        return default
+    try:
+        moment = datetime.fromisoformat(text)
+    except (TypeError, ValueError) as error:
+        message = f"{field} is {shown(text)}; write times like {as_datetime(0).isoformat()}."
+        raise FormatError(message) from error
+    return int(moment.timestamp() * 1_000_000_000)

@@ -1,0 +1,99 @@
+"""Run a program with a run around it: what it prints, takes and returns stays as it is."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from argentum.errors import InputError
+from argentum.record.run import Run, set_current_run
+from argentum.store import Store
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a program ended."""
+
+    run_id: str
+    exit_code: int
+
+
+def run_script(
+    path: str, arguments: Sequence[str], *, store: Store, name: str | None = None
+) -> Outcome:
+    """
+    Run a script as `python SCRIPT ARGUMENTS` would.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    if not os.path.exists(path):  # noqa: PTH110 - as the interpreter sees it
+        message = f"There is no script {path!r} here ({os.getcwd()}). Give a path, or -m MODULE."  # noqa: PTH109
+        raise InputError(message)
+    sys.argv = [path, *arguments]
+    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - as the interpreter does
+    sys.path[0:0] = [folder]
+    title = name or os.path.basename(path)  # noqa: PTH119
+    return _run(lambda: runpy.run_path(path, run_name="__main__"), title, store)
+
+
+def run_module(
+    module: str, arguments: Sequence[str], *, store: Store, name: str | None = None
+) -> Outcome:
+    """Run a module as `python -m MODULE ARGUMENTS` would."""
+    sys.argv = [module, *arguments]
+    sys.path[0:0] = [os.getcwd()]  # noqa: PTH109 - as the interpreter does
+    start = lambda: runpy.run_module(module, run_name="__main__", alter_sys=True)  # noqa: E731
+    return _run(start, name or module, store)
+
+
+def _run(start: Callable[[], object], name: str, store: Store) -> Outcome:
+    run = Run(name, store=store)
+    set_current_run(run)
+    try:
+        code = _exit_code(start, run)
+        sys.stdout.flush()
+    finally:
+        set_current_run(None)
+    run.finish("done" if code == 0 else "failed")
+    return Outcome(run.run_id, code)
+
+
+def _exit_code(start: Callable[[], object], run: Run) -> int:
+    try:
+        start()
+    except SystemExit as stop:
+        return _code_of(stop)
+    except KeyboardInterrupt as error:
+        run.error(error)
+        return INTERRUPTED
+    except BaseException as error:
+        run.error(error)
+        sys.excepthook(type(error), error, _without_ours(error))
+        return 1
+    return 0
+
+
+def _code_of(stop: SystemExit) -> int:
+    if stop.code is None:
+        return 0
+    if isinstance(stop.code, int):
+        return stop.code
+    sys.stderr.write(f"{stop.code}\n")
+    return 1
+
+
+def _without_ours(error: BaseException) -> object:
+    """Cut our own frames off the top of a traceback."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in _OURS:
+        trace = trace.tb_next
+    return trace or error.__traceback__
+
+
+_OURS = frozenset({__file__, runpy.__file__, "<frozen runpy>"})
