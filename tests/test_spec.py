@@ -38,7 +38,7 @@ def run_snippet(name: str, **given: object) -> tuple[dict, list[str]]:
     printed = io.StringIO()
     names = dict(given)
     with contextlib.redirect_stdout(printed):
-        exec(compile(path.read_text(encoding="utf-8"), path, "exec"), names)  # noqa: S102
+        exec(compile(path.read_text(encoding="utf-8"), path, "exec"), names)
     return names, printed.getvalue().splitlines()
 
 

@@ -7,7 +7,7 @@ A flight recorder and debugger for AI agents.
     diff.snapshot("progress", {"memory": ["fact1"]})
     diff.get_changes("start", "progress")  # {'memory': {'added': ['fact1']}}
 
-Every name is loaded when it is first used, so that `import argentum` costs its host next to nothing.
+Every name is loaded when it is first used, so that `import argentum` costs next to nothing.
 """
 
 from importlib import import_module as _import_module

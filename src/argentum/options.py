@@ -18,9 +18,9 @@ class Option:
 
 
 OPTIONS = (
-    Option("ARGENTUM_STORE", "", "Where runs are kept: a file. Sessions record there by themselves."),
+    Option("ARGENTUM_STORE", "", "Where runs are kept: a file. With it, sessions record."),
     Option("ARGENTUM_DURABLE", "0", "1: wait for the disk at every event (synchronous=FULL)."),
-    Option("ARGENTUM_STRICT", "", "1: faults of the recorder raise; 0: never. Unset: only under pytest."),
+    Option("ARGENTUM_STRICT", "", "1: the recorder's faults raise; 0: never. Unset: under pytest."),
 )  # fmt: skip
 _BY_NAME = {option.variable: option for option in OPTIONS}
 

@@ -15,17 +15,22 @@ from argentum.options import OPTIONS
 
 COULD_NOT, WRONG_USE = 3, 2
 
+_EXIT_CODES = "0 clean, 1 findings, 2 wrong use, 3 could not."
 _VARIABLES = "\n\n".join(f"{option.variable}: {option.meaning}" for option in OPTIONS)
 
 app = typer.Typer(
     help="Record AI agents as they run, and see what changed, when and why.",
-    epilog=f"Environment:\n\n{_VARIABLES}\n\nExit codes: 0 clean, 1 findings, 2 wrong use, 3 could not.",
+    epilog=f"Environment:\n\n{_VARIABLES}\n\nExit codes: {_EXIT_CODES}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+_PASS_ON = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "allow_interspersed_args": False,
+}
 
 app.command("run", context_settings=_PASS_ON)(program.run)
 app.command("runs")(runs.runs)
@@ -46,8 +51,9 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
 @app.callback()
 def _options(
     *,
-    version: Annotated[  # noqa: ARG001 - handled by its callback
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Record AI agents as they run, and see what changed, when and why."""

@@ -41,7 +41,7 @@ RevisionArgument = Annotated[
     str,
     typer.Argument(
         metavar="RUN@REV",
-        help="RUN@LABEL, RUN@7 (an event), RUN@-1 (the last snapshot), or @ for the newest run's last.",
+        help="RUN@LABEL, RUN@7 (an event), RUN@-1 (the last snapshot); @ is the newest run.",
         autocompletion=complete_run,
     ),
 ]

@@ -23,7 +23,8 @@ def import_runs(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines, plain or gzipped.")],
     *,
     state: Annotated[
-        Path | None, typer.Option("--state", help="The state before each run, where it is a file of its own.")
+        Path | None,
+        typer.Option("--state", help="The state before each run, where it is a file of its own."),
     ] = None,
     json: JsonOption = False,
     store: StoreOption = None,
@@ -36,14 +37,18 @@ def import_runs(
         lines = [Text(f"Imported {len(result.run_ids)} runs with {result.events} events.", "green")]
         lines += [Text(plain(text), "red") for text in result.problems[:SHOWN_PROBLEMS]]
         hidden = len(result.problems) - SHOWN_PROBLEMS
-        lines += [Text(f"… and {hidden} more lines with problems: --json", "red")] if hidden > 0 else []
+        lines += (
+            [Text(f"… and {hidden} more lines with problems: --json", "red")] if hidden > 0 else []
+        )
         show(*lines)
     if result.problems:
         raise typer.Exit(1)
 
 
 def _imported(file: Path, store: Store, state: Path | None) -> Imported:
-    with Progress(console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(
+        console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
         task = bar.add_task("Importing", total=None)
         return import_file(
             file, store, state=state,
@@ -54,7 +59,9 @@ def _imported(file: Path, store: Store, state: Path | None) -> Imported:
 def export_run(
     run: RunArgument = "",
     *,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file to write.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write.")
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Write a run in the interchange format (JSON Lines), to a file or to standard output."""

@@ -37,7 +37,9 @@ def log(
     run: RunArgument = "",
     *,
     agent: Annotated[str | None, typer.Option("--agent", help="Only this agent's events.")] = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated.")] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated.")
+    ] = None,
     all_changes: Annotated[bool, typer.Option("--all-changes", help="Show every change.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
@@ -134,7 +136,7 @@ def _thawed(event: Event) -> dict[str, Any]:
     return body if isinstance(body, dict) else {"value": body}
 
 
-def _text_of(error: Any) -> object:  # noqa: ANN401 - whatever was recorded
+def _text_of(error: Any) -> object:
     return error.get("text", error) if isinstance(error, dict) else error
 
 
@@ -169,7 +171,9 @@ def _detail_of_handoff(event: Event, body: dict[str, Any], _: dict[str, Any]) ->
 
 def _detail_of_text(event: Event, body: dict[str, Any], _: dict[str, Any]) -> str:
     text = body.get("text", body.get("content", event.name))
-    rest = {name: item for name, item in body.items() if name not in ("text", "content", "traceback")}
+    rest = {
+        name: item for name, item in body.items() if name not in ("text", "content", "traceback")
+    }
     return brief(text, 100) + (f"  {literal(rest)}" if rest else "")
 
 
@@ -222,5 +226,3 @@ def changes_as_dicts(changes: Iterable[Change]) -> list[dict[str, Any]]:
         }
         for change in changes
     ]
-
-

@@ -15,7 +15,9 @@ from argentum.store import open_store
 
 def run(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(metavar="SCRIPT", help="The program; with -m, a module.")],
+    target: Annotated[
+        str, typer.Argument(metavar="SCRIPT", help="The program; with -m, a module.")
+    ],
     *,
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is a module's name.")] = False,
     name: Annotated[str | None, typer.Option("--name", help="What to call the run.")] = None,
@@ -24,11 +26,15 @@ def run(
 ) -> None:
     """Run a Python program and record its agents; its exit code is passed on."""
     if target.startswith("-"):
-        message = f"{target!r} is no option of `argentum run`; options of the program come after its name."
+        message = (
+            f"{target!r} is no option of `argentum run`; those of the program follow its name."
+        )
         raise InputError(message)
     start = run_module if module else run_script
     place = open_store(store)
     outcome = start(target, context.args, store=place, name=name)
     if not quiet:
-        sys.stderr.write(f"argentum: recorded run {outcome.run_id}; see: argentum log {outcome.run_id}\n")
+        sys.stderr.write(
+            f"argentum: recorded run {outcome.run_id}; see: argentum log {outcome.run_id}\n"
+        )
     raise typer.Exit(outcome.exit_code)

@@ -16,7 +16,9 @@ from argentum.record import status_now
 
 def runs(
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, newest first.")] = 30,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, help="How many, newest first.")
+    ] = 30,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -31,7 +33,11 @@ def runs(
             styled(info.name),
             styled(status_now(info)),
             Text(f"{as_datetime(info.started_at_ns):%Y-%m-%d %H:%M:%S}"),
-            Text(duration(None if info.ended_at_ns is None else info.ended_at_ns - info.started_at_ns)),
+            Text(
+                duration(
+                    None if info.ended_at_ns is None else info.ended_at_ns - info.started_at_ns
+                )
+            ),
             Text(str(info.events)),
             _dropped(info),
         )

@@ -50,7 +50,9 @@ def diff(
     *,
     path: Annotated[str, typer.Option("--path", help="Only below this path.")] = "",
     patch: Annotated[bool, typer.Option("--patch", help="Print a JSON Patch (RFC 6902).")] = False,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if anything changed.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if anything changed.")
+    ] = False,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:

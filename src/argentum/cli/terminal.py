@@ -51,7 +51,7 @@ def show(*parts: RenderableType) -> None:
             out.print(Text.from_ansi(text))
 
 
-def show_json(value: Any) -> None:  # noqa: ANN401 - any value
+def show_json(value: Any) -> None:
     """Print a value as JSON, without loss."""
     sys.stdout.write(json.dumps(to_jsonable(value), indent=2, ensure_ascii=False) + "\n")
 

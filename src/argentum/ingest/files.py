@@ -76,7 +76,7 @@ def import_file(
     return result
 
 
-def _load_state(path: Path) -> Any:  # noqa: ANN401 - any JSON value
+def _load_state(path: Path) -> Any:
     if not path.is_file():
         message = f"There is no file {str(path)!r} with the initial state."
         raise InputError(message)
@@ -112,7 +112,7 @@ def _lines(
         result.problems.append(f"line {number + 1}: the file ends or is damaged here ({error})")
 
 
-def _translator(line: bytes, state: Any, path: Path) -> Callable[[Any], Iterator[Any]]:  # noqa: ANN401
+def _translator(line: bytes, state: Any, path: Path) -> Callable[[Any], Iterator[Any]]:
     """Find out the format from the first line."""
     try:
         first = json.loads(line)

@@ -9,7 +9,7 @@ lacks are written as `argentum.state.jsonable` does.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -26,7 +26,7 @@ VERSION = 1
 Record = dict[str, Any]
 
 
-def recognises(first: Any) -> bool:  # noqa: ANN401 - any JSON value
+def recognises(first: Any) -> bool:
     """Tell whether a file that starts with this value is in the format."""
     return isinstance(first, dict) and str(first.get("format", "")).partition("/")[0] == FORMAT
 
@@ -97,7 +97,7 @@ class Reader:
         self._in_file = 0
         self._last_at_ns = 0
 
-    def add(self, record: Any) -> None:  # noqa: ANN401 - any JSON value
+    def add(self, record: Any) -> None:
         """
         Add one record.
 
@@ -168,11 +168,13 @@ class Reader:
         if number is None:
             return None
         if not isinstance(number, int):
-            message = f"The {field} of an event is {shown(number)}; it should be the number of an event."
+            message = (
+                f"The {field} of an event is {shown(number)}; it should be the number of an event."
+            )
             raise FormatError(message)
         return self._seqs.get(number)
 
-    def _state(self, agent: Any, record: Record) -> Tree:  # noqa: ANN401
+    def _state(self, agent: Any, record: Record) -> Tree:
         document, before = self._states.get(agent, (None, None))
         if "state" in record:
             document = record["state"]
@@ -220,12 +222,14 @@ def _body(record: Record) -> Tree:
 def _text(record: Record, field: str) -> str:
     value = record.get(field)
     if not isinstance(value, str) or not value:
-        message = f"A record of type {record.get('type')} has the {field} {shown(value)}; give a text."
+        message = (
+            f"A record of type {record.get('type')} has the {field} {shown(value)}; give a text."
+        )
         raise FormatError(message)
     return value
 
 
-def _nanoseconds(record: Record, field: str, default: Any) -> Any:  # noqa: ANN401 - int or None
+def _nanoseconds(record: Record, field: str, default: Any) -> Any:
     """Read a time: `<field>_ns` since 1970, or `<field>` as ISO 8601 (RFC 3339)."""
     exact = record.get(f"{field}_ns")
     if isinstance(exact, int):

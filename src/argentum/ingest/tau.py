@@ -19,12 +19,12 @@ from argentum.ingest.interchange import FORMAT, VERSION, Record
 AGENT = "assistant"
 
 
-def recognises(first: Any) -> bool:  # noqa: ANN401 - any JSON value
+def recognises(first: Any) -> bool:
     """Tell whether a file that starts with this value is in the format."""
     return isinstance(first, dict) and {"run", "steps"} <= first.keys()
 
 
-def records(line: Any, state: Any) -> Iterator[Record]:  # noqa: ANN401 - JSON values
+def records(line: Any, state: Any) -> Iterator[Record]:
     """
     Give the interchange records of one run.
 
@@ -75,6 +75,6 @@ def _step(step: Record, at_ns: int, opened: dict[str, int]) -> Iterator[Record]:
         yield _event("tool_call", call["name"], at_ns, agent=AGENT, body=body, phase="open")
 
 
-def _event(kind: str, name: str, at_ns: int, **fields: Any) -> Record:  # noqa: ANN401
+def _event(kind: str, name: str, at_ns: int, **fields: Any) -> Record:
     given = {field: value for field, value in fields.items() if value is not None}
     return {"type": "event", "kind": kind, "name": name, "at_ns": at_ns, **given}

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock, options
 from argentum.errors import shown
@@ -82,11 +82,13 @@ class Run:
         """Show the id and where it is kept."""
         return f"<Run {self.run_id} {self.name!r} in {self.store.location}>"
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> Self:
         """Record until the block ends."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
         """Finish the run, as failed if the block raised; the error goes on."""
         if error is not None and not isinstance(error, SystemExit):
             self.error(error)
@@ -105,7 +107,7 @@ class Run:
 
     # ------------------------------------------------------------ recording
 
-    def record(  # noqa: PLR0913 - the columns of an event
+    def record(
         self,
         kind: str,
         name: str,

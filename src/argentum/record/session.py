@@ -83,7 +83,7 @@ class AgentSession:
 
     # ------------------------------------------------------------ like a dict
 
-    def __getitem__(self, part: str) -> Any:  # noqa: ANN401 - parts are of many types
+    def __getitem__(self, part: str) -> Any:
         """Give a part by its name."""
         if part in self._parts:
             return self._parts[part]
@@ -92,7 +92,7 @@ class AgentSession:
             raise NotFoundError(message)
         raise not_found("part of a session", part, self._parts)
 
-    def get(self, part: str, default: Any = None) -> Any:  # noqa: ANN401 - parts are of many types
+    def get(self, part: str, default: Any = None) -> Any:
         """Give a part by its name, or the default if there is none."""
         return self._parts.get(part, default)
 
@@ -153,15 +153,17 @@ class AgentSession:
         """Record every call of a function, plain or async, as a tool call: `@session.tool`."""
         if function is None:
             return functools.partial(self.tool, name=name)
-        title = name or getattr(function, "__name__", type(function).__name__)
+        title = name or str(getattr(function, "__name__", type(function).__name__))
         signature = _signature(function)
 
         def opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Span:
             return self.tool_call(title, _arguments(signature, args, kwargs))
 
-        return _recorded_async(function, opened) if inspect.iscoroutinefunction(
-            function
-        ) else _recorded(function, opened)
+        return (
+            _recorded_async(function, opened)
+            if inspect.iscoroutinefunction(function)
+            else _recorded(function, opened)
+        )
 
     def handoff(self, to_agent: str, context: object) -> int | None:
         """Record that this agent hands over to another one, and what it gives along."""
@@ -198,7 +200,7 @@ def _arguments(
 
 def _recorded(function: Callable[..., Any], opened: Callable[..., Span]) -> Callable[..., Any]:
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any function
+    def call(*args: Any, **kwargs: Any) -> Any:
         with opened(args, kwargs) as span:
             value = function(*args, **kwargs)
             span.output(value)
@@ -207,14 +209,14 @@ def _recorded(function: Callable[..., Any], opened: Callable[..., Span]) -> Call
     return call
 
 
-def _recorded_async(function: Callable[..., Any], opened: Callable[..., Span]) -> Callable[..., Any]:
+def _recorded_async(
+    function: Callable[..., Any], opened: Callable[..., Span]
+) -> Callable[..., Any]:
     @functools.wraps(function)
-    async def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - any function
+    async def call(*args: Any, **kwargs: Any) -> Any:
         with opened(args, kwargs) as span:
             value = await function(*args, **kwargs)
             span.output(value)
         return value
 
     return call
-
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import Token
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock
 from argentum.events import CLOSE, OPEN
@@ -23,7 +23,9 @@ class Span:
 
     __slots__ = ("_body", "_started_ns", "_token", "agent", "kind", "name", "result", "run", "seq")
 
-    def __init__(self, run: Run, kind: str, name: str, body: dict[str, Any], agent: str | None) -> None:
+    def __init__(
+        self, run: Run, kind: str, name: str, body: dict[str, Any], agent: str | None
+    ) -> None:
         self.run = run
         self.kind = kind
         self.name = name
@@ -44,7 +46,7 @@ class Span:
         """Set the tokens used, by kind: `input_tokens=…`, `output_tokens=…`."""
         self.result["usage"] = tokens
 
-    def __enter__(self) -> Span:
+    def __enter__(self) -> Self:
         """Record that it opens."""
         self._started_ns = clock.elapsed_ns()
         self.seq = self.run.record(self.kind, self.name, self._body, agent=self.agent, phase=OPEN)
@@ -60,9 +62,7 @@ class Span:
         body = {**self.result, "elapsed_ms": round(elapsed_ms, 3)}
         if error is not None:
             body["error"] = describe(error)
-        self.run.record(
-            self.kind, self.name, body, agent=self.agent, phase=CLOSE, span=self.seq
-        )
+        self.run.record(self.kind, self.name, body, agent=self.agent, phase=CLOSE, span=self.seq)
 
     @staticmethod
     def _leave(token: Token[tuple[str, int] | None]) -> None:
@@ -71,7 +71,7 @@ class Span:
         except ValueError:  # opened in another context, as async generators may
             _around.set(None)
 
-    async def __aenter__(self) -> Span:
+    async def __aenter__(self) -> Self:
         """Record that it opens."""
         return self.__enter__()
 

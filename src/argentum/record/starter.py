@@ -7,6 +7,7 @@ import runpy
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 
 from argentum.errors import InputError
 from argentum.record.run import Run, set_current_run
@@ -72,7 +73,7 @@ def _exit_code(start: Callable[[], object], run: Run) -> int:
     except KeyboardInterrupt as error:
         run.error(error)
         return INTERRUPTED
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever ends the program ends the run
         run.error(error)
         sys.excepthook(type(error), error, _without_ours(error))
         return 1
@@ -88,7 +89,7 @@ def _code_of(stop: SystemExit) -> int:
     return 1
 
 
-def _without_ours(error: BaseException) -> object:
+def _without_ours(error: BaseException) -> TracebackType | None:
     """Cut our own frames off the top of a traceback."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in _OURS:

@@ -42,7 +42,7 @@ def _row(change: Change) -> Row:
     return {"from": change.before, "to": change.after}
 
 
-def _set_row(before: Any, after: Any) -> Row:  # noqa: ANN401 - sets of anything
+def _set_row(before: Any, after: Any) -> Row:
     old, new = _members(before), _members(after)
     row = {
         "added": [new[key] for key in sorted(new.keys() - old.keys())],
@@ -51,7 +51,7 @@ def _set_row(before: Any, after: Any) -> Row:  # noqa: ANN401 - sets of anything
     return {name: members for name, members in row.items() if members}
 
 
-def _members(value: Any) -> dict[bytes, Any]:  # noqa: ANN401 - a set of anything
+def _members(value: Any) -> dict[bytes, Any]:
     """Key the members by their exact bytes: `1` and `True` are different members."""
     return {freeze(member).reference(): member for member in value}
 

@@ -40,7 +40,7 @@ def json_patch(before: Tree, after: Tree) -> list[Operation]:
 
 
 class _Patch:
-    def __init__(self, before: Any, after: Any, changes: list[Change]) -> None:  # noqa: ANN401
+    def __init__(self, before: Any, after: Any, changes: list[Change]) -> None:
         self.before = before
         self.after = after
         self.operations: list[Operation] = []
@@ -63,8 +63,8 @@ class _Patch:
                 self._replace(steps[:depth])
                 return
             self._write_removals(steps[:depth])
-        if isinstance(steps[-1:] and steps[-1], int) and change.kind == "removed":
-            return
+        if change.kind == "removed" and type(steps[-1]) is int:
+            return  # written by `_write_removals`
         if change.kind == "removed":
             self.operations.append({"op": "remove", "path": pointer(steps)})
             return
@@ -85,13 +85,13 @@ class _Patch:
         self.operations.append({"op": "replace", "path": pointer(steps), "value": value})
 
 
-def _at(value: Any, steps: tuple[Any, ...]) -> Any:  # noqa: ANN401 - any value
+def _at(value: Any, steps: tuple[Any, ...]) -> Any:
     for step in steps:
         value = value[step]
     return value
 
 
-def _plain(value: Any) -> bool:  # noqa: ANN401 - any value
+def _plain(value: Any) -> bool:
     if type(value) is dict:
         return set(map(type, value)) <= {str} and TYPE not in value
     return type(value) is list
@@ -100,7 +100,7 @@ def _plain(value: Any) -> bool:  # noqa: ANN401 - any value
 # ---------------------------------------------------------------- applying
 
 
-def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:  # noqa: ANN401
+def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """
     Give the document after the operations; the given one is not changed and shares parts with it.
 
@@ -117,7 +117,7 @@ def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> 
     return document
 
 
-def _done(document: Any, operation: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _done(document: Any, operation: Mapping[str, Any]) -> Any:
     name, path = operation["op"], _tokens(operation["path"])
     if name in ("add", "replace"):
         return _put(document, path, operation["value"], replace=name == "replace")
@@ -147,52 +147,53 @@ def _tokens(text: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
 
-def _place(container: list[Any], token: str, *, end: bool = False) -> int:
-    if end and token == "-":
+def _place(container: list[Any], name: str, *, end: bool = False) -> int:
+    if end and name == "-":
         return len(container)
-    if not token.isascii() or not token.isdigit() or (token[0] == "0" and token != "0"):
-        message = f"{shown(token)} is no place in a list"
+    if not name.isascii() or not name.isdigit() or (name[0] == "0" and name != "0"):
+        message = f"{shown(name)} is no place in a list"
         raise ValueError(message)
-    place = int(token)
+    place = int(name)
     if place > len(container) - (0 if end else 1):
         message = f"place {place} in a list of {len(container)}"
         raise IndexError(message)
     return place
 
 
-def _resolve(document: Any, path: list[str]) -> Any:  # noqa: ANN401
-    for token in path:
-        document = document[_place(document, token) if isinstance(document, list) else token]
+def _resolve(document: Any, steps: list[str]) -> Any:
+    for name in steps:
+        document = document[_place(document, name) if isinstance(document, list) else name]
     return document
 
 
-def _put(document: Any, path: list[str], value: Any, *, replace: bool = False) -> Any:  # noqa: ANN401
-    if not path:
+def _put(document: Any, steps: list[str], value: Any, *, replace: bool = False) -> Any:
+    if not steps:
         return value
-    token, rest = path[0], path[1:]
+    name, rest = steps[0], steps[1:]
     if isinstance(document, list):
-        place = _place(document, token, end=not rest and not replace)
+        place = _place(document, name, end=not rest and not replace)
         if rest:
             value = _put(document[place], rest, value, replace=replace)
         return [*document[:place], value, *document[place + (1 if rest or replace else 0) :]]
-    if (rest or replace) and token not in document:
-        raise KeyError(token)
-    return {**document, token: _put(document[token], rest, value, replace=replace) if rest else value}
+    if (rest or replace) and name not in document:
+        raise KeyError(name)
+    return {
+        **document,
+        name: _put(document[name], rest, value, replace=replace) if rest else value,
+    }
 
 
-def _removed(document: Any, path: list[str]) -> Any:  # noqa: ANN401
-    if not path:
+def _removed(document: Any, steps: list[str]) -> Any:
+    if not steps:
         message = "the whole document cannot be removed"
         raise ValueError(message)
-    token, rest = path[0], path[1:]
+    name, rest = steps[0], steps[1:]
     if isinstance(document, list):
-        place = _place(document, token)
+        place = _place(document, name)
         middle = [_removed(document[place], rest)] if rest else []
         return [*document[:place], *middle, *document[place + 1 :]]
-    if token not in document:
-        raise KeyError(token)
+    if name not in document:
+        raise KeyError(name)
     if rest:
-        return {**document, token: _removed(document[token], rest)}
-    return {key: item for key, item in document.items() if key != token}
-
-
+        return {**document, name: _removed(document[name], rest)}
+    return {key: item for key, item in document.items() if key != name}

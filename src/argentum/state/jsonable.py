@@ -10,6 +10,8 @@ the infinities, which JSON (RFC 8259) does not have.
 from __future__ import annotations
 
 import binascii
+import math
+from collections.abc import Callable
 from typing import Any
 
 import ormsgpack
@@ -34,7 +36,7 @@ class _Typed:
         self.payload = ormsgpack.unpackb(data, ext_hook=_Typed)
 
 
-def to_jsonable(value: object) -> Any:  # noqa: ANN401 - any JSON value
+def to_jsonable(value: object) -> Any:
     """
     Turn any value into what `json.dumps` writes and `from_jsonable` turns back.
 
@@ -48,32 +50,48 @@ def to_jsonable(value: object) -> Any:  # noqa: ANN401 - any JSON value
         raise LimitError(message) from error
 
 
-def _down(value: Any) -> Any:  # noqa: ANN401 - any value
+def _down(value: Any) -> Any:
     kind = type(value)
     if kind is list:
         return [_down(item) for item in value]
-    if kind is dict:
-        if TYPE in value:
-            items = [*value, *value.values()]
-            return {TYPE: "pairs", VALUE: [_down(item) for item in items]}
+    if kind is dict and TYPE not in value:
         return {key: _down(item) for key, item in value.items()}
+    if kind is _Typed and value.kind is Kind.DEEP:
+        return _down(value.payload)
+    name = _name_of(value)
+    if name is None:
+        return value
+    down: Callable[[Any], Any] = _TO_TEXT.get(name, _down_payload)
+    return {TYPE: name, VALUE: down(value)}
+
+
+def _name_of(value: Any) -> str | None:
+    """Name the type of what JSON lacks; None for what it has."""
+    kind = type(value)
     if kind is _Typed:
-        if value.kind is Kind.DEEP:
-            return _down(value.payload)
-        return {TYPE: value.kind.name.lower(), VALUE: _down(value.payload)}
+        return str(value.kind.name.lower())
+    if kind is dict:
+        return "pairs"
     if kind is bytes:
-        return {TYPE: "base64", VALUE: binascii.b2a_base64(value, newline=False).decode()}
-    if kind is float and (value != value or value in (_INFINITY, -_INFINITY)):  # noqa: PLR0124
-        return {TYPE: "float", VALUE: repr(value)}
-    if kind is int and abs(value) > EXACT_INT:
-        return {TYPE: "int", VALUE: str(value)}
-    return value
+        return "base64"
+    if kind is float and not math.isfinite(value):
+        return "float"
+    return "int" if kind is int and abs(value) > EXACT_INT else None
 
 
-_INFINITY = float("inf")
+def _down_payload(value: Any) -> Any:
+    payload = [*value, *value.values()] if type(value) is dict else value.payload
+    return _down(payload)
 
 
-def from_jsonable(data: Any, *, live: bool = False) -> Any:  # noqa: ANN401 - any value
+_TO_TEXT: dict[str, Callable[[Any], str]] = {
+    "base64": lambda value: binascii.b2a_base64(value, newline=False).decode(),
+    "float": repr,
+    "int": str,
+}
+
+
+def from_jsonable(data: Any, *, live: bool = False) -> Any:
     """
     Turn what `to_jsonable` gave back into the value.
 
@@ -86,7 +104,7 @@ def from_jsonable(data: Any, *, live: bool = False) -> Any:  # noqa: ANN401 - an
     return unpack(packb(_up(data), None, OPTIONS), live=live)
 
 
-def _up(data: Any) -> Any:  # noqa: ANN401 - any value
+def _up(data: Any) -> Any:
     if type(data) is list:
         return [_up(item) for item in data]
     if type(data) is int and not -(2**63) <= data < 2**64:
@@ -98,7 +116,7 @@ def _up(data: Any) -> Any:  # noqa: ANN401 - any value
     return _typed(data[TYPE], data.get(VALUE))
 
 
-def _typed(name: Any, value: Any) -> Any:  # noqa: ANN401 - any value
+def _typed(name: Any, value: Any) -> Any:
     try:
         if name == "base64":
             return binascii.a2b_base64(value, strict_mode=True)
@@ -109,5 +127,7 @@ def _typed(name: Any, value: Any) -> Any:  # noqa: ANN401 - any value
         return Ext(_NAMES[name], packb(_up(value), None, OPTIONS))
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         known = ", ".join(sorted({"base64", "float", "int", *_NAMES}))
-        message = f"{{{TYPE!r}: {shown(name)}}} with {shown(value)} is no value; known types: {known}."
+        message = (
+            f"{{{TYPE!r}: {shown(name)}}} with {shown(value)} is no value; known types: {known}."
+        )
         raise FormatError(message) from error

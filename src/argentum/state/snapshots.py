@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from argentum.clock import now_ns
@@ -45,7 +46,7 @@ class Diff:
         """Give the changes that lead back."""
         return Diff(self.after, self.before, tuple(change.inverted() for change in self.changes))
 
-    def apply(self, value: object) -> Any:  # noqa: ANN401 - any value
+    def apply(self, value: object) -> Any:
         """
         Give the value that the changes make of a value like the first.
 
@@ -177,7 +178,7 @@ class StateDiff:
             raise not_found("snapshot", label, self._by_label)
         return stored
 
-    def restore(self, label: str) -> Any:  # noqa: ANN401 - any value
+    def restore(self, label: str) -> Any:
         """
         Give the state of a snapshot back: a new value with its exact types.
 
@@ -212,5 +213,5 @@ class StateDiff:
         taken = list(self._snapshots)
         return [
             {"from": old.label, "to": new.label, "changes": flat_changes(old.tree, new.tree)}
-            for old, new in zip(taken, taken[1:], strict=False)
+            for old, new in pairwise(taken)
         ]

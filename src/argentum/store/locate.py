@@ -45,7 +45,9 @@ def open_store(
     named = where if where is not None else options.text(VARIABLE) or None
     text = os.fspath(named) if named is not None else str(locate())
     if text.startswith(("postgres:", "postgresql:")):
-        message = f"{shown(text)} is a PostgreSQL store, which this version cannot open yet; name a file."
+        message = (
+            f"{shown(text)} is a PostgreSQL store, which this version cannot open yet; name a file."
+        )
         raise InputError(message)
     path = text if text == ":memory:" else Path(text).expanduser()
     if not create and isinstance(path, Path) and not path.is_file():

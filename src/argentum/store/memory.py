@@ -72,7 +72,7 @@ class MemoryStore:
 
     def runs(self, *, limit: int | None = None) -> list[RunInfo]:
         """List runs, newest first."""
-        newest = sorted(reversed(self._runs), key=lambda one: -self._runs[one].started_at_ns)
+        newest = sorted(self._runs, key=lambda one: self._runs[one].started_at_ns)[::-1]
         return [self.run(run_id) for run_id in newest[:limit]]
 
     def run(self, run_id: str) -> RunInfo:

@@ -178,7 +178,9 @@ class SqliteStore:
                 row,
             ).get
         if added is None:
-            message = f"There is a run {info.run_id!r} in {self.location!r} already; choose another id."
+            message = (
+                f"There is a run {info.run_id!r} in {self.location!r} already; choose another id."
+            )
             raise InputError(message)
         self._numbers[info.run_id] = added
 
@@ -260,10 +262,12 @@ class SqliteStore:
     # ------------------------------------------------------------ reading
 
     def _number(self, run_id: str) -> int:
-        number = self._numbers.get(run_id)
+        number: int | None = self._numbers.get(run_id)
         if number is None:
             with self._using() as db:
-                number = db.execute("SELECT number FROM run WHERE run_id = ?", (run_id,)).get
+                number = _number(
+                    db.execute("SELECT number FROM run WHERE run_id = ?", (run_id,)).get
+                )
                 if number is None:
                     known = db.execute("SELECT run_id FROM run ORDER BY number DESC LIMIT 1000")
                     raise not_found("run", run_id, [row[0] for row in known])
@@ -303,7 +307,7 @@ class SqliteStore:
         text = f"SELECT {_EVENT_COLUMNS} FROM event WHERE {where} AND seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
         while True:
             with self._using() as db:
-                rows = db.execute(text, (*values, *filters, after, PAGE_ROWS)).fetchall()
+                rows: list[Any] = db.execute(text, (*values, *filters, after, PAGE_ROWS)).fetchall()
             for row in rows:
                 yield self._event(run_id, row)
             if len(rows) < PAGE_ROWS:
@@ -314,7 +318,9 @@ class SqliteStore:
         """Give one event."""
         found = self._one(run_id, "seq = ?", (seq,))
         if found is None:
-            raise not_found(f"event in run {run_id!r}, which has {self.run(run_id).events},", seq, ())
+            raise not_found(
+                f"event in run {run_id!r}, which has {self.run(run_id).events},", seq, ()
+            )
         return found
 
     def find(self, run_id: str, *, kind: str, name: str) -> Event | None:
@@ -322,7 +328,8 @@ class SqliteStore:
         return self._one(run_id, "kind = ? AND name = ?", (kind, name))
 
     def _one(self, run_id: str, where: str, values: tuple[object, ...]) -> Event | None:
-        text = f"SELECT {_EVENT_COLUMNS} FROM event WHERE run = ? AND {where} ORDER BY seq DESC LIMIT 1"  # noqa: S608
+        where = f"run = ? AND {where} ORDER BY seq DESC LIMIT 1"
+        text = f"SELECT {_EVENT_COLUMNS} FROM event WHERE {where}"  # noqa: S608 - constants
         number = self._number(run_id)
         with self._using() as db:
             row = next(iter(db.execute(text, (number, *values))), None)
@@ -372,7 +379,10 @@ class SqliteStore:
 
 
 _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
-    (apsw.BusyError, f"was locked by another program for {WAIT_SECONDS:.0f} seconds; close it there"),
+    (
+        apsw.BusyError,
+        f"was locked by another program for {WAIT_SECONDS:.0f} seconds; close it there",
+    ),
     (apsw.FullError, "has no room left: the disk is full; make room, what was recorded is kept"),
     (apsw.ReadOnlyError, "cannot be written; check its permissions, or name another file"),
     (apsw.CantOpenError, "cannot be opened; check that the folder is there and may be written"),
@@ -389,6 +399,11 @@ def _rolled_back(db: apsw.Connection) -> Iterator[None]:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def _number(value: Any) -> int | None:
+    """Narrow what a query for one number gave."""
+    return value if isinstance(value, int) else None
 
 
 def _run_info(row: tuple[Any, ...]) -> RunInfo:

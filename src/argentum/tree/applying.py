@@ -47,7 +47,7 @@ def apply(changes: Iterable[Change], tree: Tree) -> Tree:
     return freeze(_edited(tree.thaw(live=False), root, ()), tree)
 
 
-def _edited(value: Any, edits: _Edits, path: tuple[Step, ...]) -> Any:  # noqa: ANN401 - any value
+def _edited(value: Any, edits: _Edits, path: tuple[Step, ...]) -> Any:
     if isinstance(value, list | tuple | deque):
         items = _edited_items(list(value), edits, path)
         if isinstance(value, deque):

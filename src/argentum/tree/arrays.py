@@ -26,7 +26,7 @@ def is_array_scalar(value: object) -> bool:
     return numpy is not None and isinstance(value, getattr(numpy, "generic", ()))
 
 
-def array_to_bytes(value: Any, kind: IntEnum) -> Ext | None:  # noqa: ANN401 - numpy is optional
+def array_to_bytes(value: Any, kind: IntEnum) -> Ext | None:
     """Encode an array; None for one that holds Python objects."""
     numpy: Any = sys.modules["numpy"]
     file = io.BytesIO()

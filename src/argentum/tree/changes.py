@@ -88,22 +88,21 @@ class _Walk:
                 self._values(path, source, _plain(old), _plain(new))
             self.stack.extend(reversed(self.next))
 
-    def emit(self, kind: str, path: _Steps, source: _Steps, old: Any, new: Any) -> None:  # noqa: ANN401
+    def emit(self, kind: str, path: _Steps, source: _Steps, old: Any, new: Any) -> None:
         change = Change(Path.of(path), kind, _public(old), _public(new), Path.of(source))
-        self.next.append(((), (), change, None))  # type: ignore[arg-type]
+        self.next.append(((), (), change, None))
 
     # ------------------------------------------------------------ entries
 
     def _entries(self, path: _Steps, source: _Steps, old: Entry, new: Entry) -> None:
         if _same_entry(old, new):
             return
-        if type(old) is Branch and type(new) is Branch:
-            if old.kind is new.kind and old.head == new.head and _comparable(old.kind):
-                if old.kind in _SEQUENCES:
-                    self._branches_in_order(path, source, old, new)
-                else:
-                    self._branches_by_key(path, source, old, new)
-                return
+        if type(old) is Branch and type(new) is Branch and _comparable(old, new):
+            if old.kind in _SEQUENCES:
+                self._branches_in_order(path, source, old, new)
+            else:
+                self._branches_by_key(path, source, old, new)
+            return
         self._values(path, source, thaw_entry(old, live=False), thaw_entry(new, live=False))
 
     def _branches_by_key(self, path: _Steps, source: _Steps, old: Branch, new: Branch) -> None:
@@ -128,7 +127,7 @@ class _Walk:
 
     # ------------------------------------------------------------ values
 
-    def _values(self, path: _Steps, source: _Steps, old: Any, new: Any) -> None:  # noqa: ANN401
+    def _values(self, path: _Steps, source: _Steps, old: Any, new: Any) -> None:
         if same_leaf(old, new):
             return
         kind = type(old)
@@ -146,7 +145,7 @@ class _Walk:
         elif pack(old) != pack(new):
             self.emit(CHANGED, path, source, old, new)
 
-    def _keys(self, path: _Steps, source: _Steps, old: Any, new: Any, step: Any) -> None:  # noqa: ANN401
+    def _keys(self, path: _Steps, source: _Steps, old: Any, new: Any, step: Any) -> None:
         for key, value in new.items():
             at = step(key)
             here, there = (path, source) if at is None else ((*path, at), (*source, at))
@@ -168,11 +167,11 @@ class _Packed:
         self.entry = entry
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any value
+def _plain(value: Any) -> Any:
     return thaw_entry(value.entry, live=False) if type(value) is _Packed else value
 
 
-def _public(value: Any) -> Any:  # noqa: ANN401 - any value
+def _public(value: Any) -> Any:
     """Make a value for the caller: new, and with its own classes where they are loaded."""
     if type(value) is _Packed:
         return thaw_entry(value.entry, live=True)
@@ -183,8 +182,9 @@ _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
 _SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.DEQUE})
 
 
-def _comparable(kind: Kind) -> bool:
-    return kind not in (Kind.SET, Kind.FROZENSET)
+def _comparable(old: Branch, new: Branch) -> bool:
+    same = old.kind is new.kind and old.head == new.head
+    return same and old.kind not in (Kind.SET, Kind.FROZENSET)
 
 
 def same_leaf(old: object, new: object) -> bool:
@@ -236,11 +236,11 @@ class _TypedKey:
         return isinstance(other, _TypedKey) and self.packed == other.packed
 
 
-def _unkeyed(key: Any) -> Any:  # noqa: ANN401 - any key
+def _unkeyed(key: Any) -> Any:
     return key.value if type(key) is _TypedKey else key
 
 
-def _step(key: Any) -> Step:  # noqa: ANN401 - any key
+def _step(key: Any) -> Step:
     return key if type(key) is str else Key(key)
 
 
@@ -363,7 +363,7 @@ class _Lists:
                 value = None if old is None else old.value
                 self._emit(kind, place, was.place, value, new.value)
 
-    def _emit(self, kind: str, place: int, was: int, old: Any, new: Any) -> None:  # noqa: ANN401
+    def _emit(self, kind: str, place: int, was: int, old: Any, new: Any) -> None:
         self.walk.emit(kind, (*self.path, place), (*self.source, was), old, new)
 
     def _moves(self) -> list[tuple[int, str, _Item | None, _Item]]:
@@ -390,7 +390,7 @@ class _Lists:
         return moves
 
 
-def _token(value: Any) -> Hashable:  # noqa: ANN401 - any value
+def _token(value: Any) -> Hashable:
     """Give what is equal exactly for equal items."""
     return _entry_token(value.entry) if type(value) is _Packed else pack(value)
 
@@ -430,7 +430,7 @@ def _pairs_by_id(olds: list[_Item], news: list[_Item]) -> list[tuple[int, int]]:
     return [found[at] for at in longest_increasing([other for _, other in found])]
 
 
-def _own_id(value: Any) -> Hashable:  # noqa: ANN401 - any value
+def _own_id(value: Any) -> Hashable:
     fields = value.fields if type(value) is Record else value
     if type(fields) is not dict or fields.get("id") is None:
         return None
@@ -456,7 +456,7 @@ def _pairs_in_order(olds: list[_Item], news: list[_Item]) -> list[tuple[_Item, _
     return pairs
 
 
-def _same_shape(old: Any, new: Any) -> bool:  # noqa: ANN401 - any values
+def _same_shape(old: Any, new: Any) -> bool:
     """Tell whether two items at one place have the same fields and are not known to be two."""
     if type(old) is Record and type(new) is Record and old.type_name == new.type_name:
         old, new = old.fields, new.fields
@@ -465,7 +465,7 @@ def _same_shape(old: Any, new: Any) -> bool:  # noqa: ANN401 - any values
     return bool(old) and _own_id(old) == _own_id(new)
 
 
-def _alike(old: Any, new: Any) -> bool:  # noqa: ANN401 - any values
+def _alike(old: Any, new: Any) -> bool:
     """Tell whether one item is probably the other one, changed inside."""
     if same_leaf(old, new):
         return True

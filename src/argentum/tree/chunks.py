@@ -155,7 +155,7 @@ class Loader:
         branch.top = self._stub(Group, top, count, size, 0)
         return branch
 
-    def _stub(self, cls: Any, digest: bytes, count: int, size: int, mark: int) -> Any:  # noqa: ANN401
+    def _stub(self, cls: Any, digest: bytes, count: int, size: int, mark: int) -> Any:
         """Make a node that fills itself when it is looked into."""
         known = self._nodes.get(digest)
         if type(known) is cls:
@@ -198,9 +198,13 @@ class Loader:
         for digest in digests:
             payload = found.get(digest)
             if payload is None:
-                message = f"Chunk {digest.hex()} is missing: the store is damaged. Run: argentum doctor"
+                message = (
+                    f"Chunk {digest.hex()} is missing: the store is damaged. Run: argentum doctor"
+                )
                 raise FormatError(message)
             if digest_of(payload) != digest:
-                message = f"Chunk {digest.hex()} was altered: the store is damaged. Run: argentum doctor"
+                message = (
+                    f"Chunk {digest.hex()} was altered: the store is damaged. Run: argentum doctor"
+                )
                 raise FormatError(message)
         return found

@@ -164,7 +164,7 @@ def _close(frame: _Frame, depth: int) -> object:
     return packed
 
 
-def unpack(data: bytes, *, live: bool = False) -> Any:  # noqa: ANN401 - any value comes back
+def unpack(data: bytes, *, live: bool = False) -> Any:
     """
     Give back the value that `pack` encoded.
 
@@ -179,7 +179,9 @@ def unpack(data: bytes, *, live: bool = False) -> Any:  # noqa: ANN401 - any val
     try:
         return ormsgpack.unpackb(data, ext_hook=_live_hook if live else _hook)
     except (ValueError, TypeError, KeyError, IndexError) as error:
-        message = f"{len(data)} bytes starting {shown(data[:16])} are not an encoded value: {error}."
+        message = (
+            f"{len(data)} bytes starting {shown(data[:16])} are not an encoded value: {error}."
+        )
         raise FormatError(message) from error
 
 

@@ -67,7 +67,8 @@ class Freezer:
             guess = None
         if type(guess) is not Branch:
             large = guess is None and _looks_large(value)
-            data = None if large else self._whole(value, guess, limit)
+            before: bytes | None = guess  # type: ignore[assignment] # it is no branch
+            data = None if large else self._whole(value, before, limit)
             if data is not None:
                 return data
             guess = None
@@ -131,8 +132,9 @@ class Freezer:
                     ref if entry is before else None
                     for entry, before, ref in zip(entries, page.entries, page.refs, strict=True)
                 ]
-                page = Page(page.keys, entries, refs, closed=page.closed, mark=page.mark)
-            pages.append(page)
+                pages.append(Page(page.keys, entries, refs, closed=page.closed, mark=page.mark))
+            else:
+                pages.append(page)
             at = end
         if len(values) != at:
             return None  # another thread changes the dict right now
@@ -158,10 +160,12 @@ def _branch(
     return None if top.size <= limit else Branch(kind, head, top, names=names)
 
 
-def _looks_large(value: Any) -> bool:  # noqa: ANN401 - any value
+def _looks_large(value: Any) -> bool:
     """Guess cheaply that encoding a value in one piece would be in vain."""
     if type(value) is dict:
-        return any(type(item) in _SIZED and len(item) > 64 for item in list(value.values()))
+        return any(
+            type(item) in _SIZED and len(item) > PAGE_ENTRIES for item in list(value.values())
+        )
     return type(value) is list and len(value) > 512  # noqa: PLR2004 - a guess that decides nothing
 
 

@@ -13,7 +13,7 @@ import types
 from collections import OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import Enum, IntEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -121,7 +121,9 @@ class Record:
 
     def __repr__(self) -> str:
         """Show it as a call of its class."""
-        shown = (f"{name}={value!r}" if name else repr(value) for name, value in self.fields.items())
+        shown = (
+            f"{name}={value!r}" if name else repr(value) for name, value in self.fields.items()
+        )
         return f"{short_name(self.type_name)}({', '.join(shown)})"
 
 
@@ -135,9 +137,7 @@ class Parts:
 
     __slots__ = ("head", "keys", "kind", "values")
 
-    def __init__(
-        self, kind: Kind, head: object, keys: list[Any] | None, values: list[Any]
-    ) -> None:
+    def __init__(self, kind: Kind, head: object, keys: list[Any] | None, values: list[Any]) -> None:
         self.kind = kind
         self.head = head
         self.keys = keys
@@ -250,6 +250,7 @@ def is_leaf(value: object) -> bool:
     cls = type(value)
     return cls in _PLAIN or cls in _LEAVES or f"{cls.__module__}:{cls.__qualname__}" in _LATE_LEAVES
 
+
 # ---------------------------------------------------------------- parts
 
 
@@ -343,7 +344,7 @@ def _take_object(value: object, cls: type, depth: int) -> Parts | Ext:
     return Parts(Kind.OBJECT, name_of(cls), list(fields), list(fields.values()))
 
 
-def _object_array(value: Any) -> Parts:  # noqa: ANN401 - numpy is optional
+def _object_array(value: Any) -> Parts:
     return Parts(Kind.OBJECT, "numpy:ndarray", ["items"], [value.tolist()])
 
 
@@ -423,9 +424,7 @@ def _fields(value: object, cls: type, depth: int) -> dict[str, Any] | None:
     return fields if fields or is_plain_data(cls) or _may_be_empty(cls) else None
 
 
-_HIDDEN = frozenset(
-    {"__dict__", "__weakref__", "__pydantic_fields_set__", "__pydantic_private__"}
-)
+_HIDDEN = frozenset({"__dict__", "__weakref__", "__pydantic_fields_set__", "__pydantic_private__"})
 _STDLIB_DATA = (types.SimpleNamespace, UserDict, UserList)
 
 
@@ -448,7 +447,7 @@ def is_plain_data(cls: type) -> bool:
 # ---------------------------------------------------------------- building
 
 
-def build(kind: Kind, data: Any, *, live: bool) -> object:  # noqa: ANN401 - decoded payload
+def build(kind: Kind, data: Any, *, live: bool) -> object:
     """Make the value of a code from its decoded payload (see `unpack` about `live`)."""
     if kind is Kind.OBJECT:
         return build_object(data[0], dict(zip(data[1], data[2], strict=True)), live=live)
@@ -464,7 +463,7 @@ def _pairs(data: list[Any]) -> dict[Any, Any]:
     return dict(zip(data[:half], data[half:], strict=True))
 
 
-def _zone_from(data: Any) -> tzinfo | None:  # noqa: ANN401
+def _zone_from(data: Any) -> tzinfo | None:
     if data is None:
         return None
     if isinstance(data, str):
@@ -477,7 +476,7 @@ def _zone_from(data: Any) -> tzinfo | None:  # noqa: ANN401
     seconds, name = data
     offset = timedelta(seconds=seconds or 0)
     if offset == timedelta(0) and name == "UTC":
-        return timezone.utc
+        return UTC
     bare = timezone(offset)
     return bare if name in (None, bare.tzname(None)) else timezone(offset, name)
 
@@ -577,7 +576,7 @@ def build_object(type_name: str, fields: dict[str, Any], *, live: bool) -> objec
         return Record(type_name, fields)
     if cls is types.SimpleNamespace:
         return cls(**fields)
-    made = object.__new__(cls)
+    made: object = object.__new__(cls)
     if hasattr(cls, "__pydantic_fields__"):
         return _fill_pydantic(made, cls, fields)
     for name, value in fields.items():
@@ -585,7 +584,7 @@ def build_object(type_name: str, fields: dict[str, Any], *, live: bool) -> objec
     return made
 
 
-def _fill_pydantic(made: object, cls: Any, fields: dict[str, Any]) -> object:  # noqa: ANN401
+def _fill_pydantic(made: object, cls: Any, fields: dict[str, Any]) -> object:
     declared = {name: value for name, value in fields.items() if name in cls.__pydantic_fields__}
     extra = {name: value for name, value in fields.items() if name not in declared}
     allows_extra = cls.model_config.get("extra") == "allow"
@@ -617,14 +616,14 @@ def _maker(cls: type, base: type) -> Callable[[Any, Any], object] | None:
 
 
 def _new_ordered(cls: type, plain: dict[Any, Any]) -> object:
-    made: Any = OrderedDict.__new__(cls)  # type: ignore[type-var] # it is checked to be one
+    made: Any = OrderedDict.__new__(cls)
     for key, value in plain.items():
         OrderedDict.__setitem__(made, key, value)
     return made
 
 
 def _new_then(fill: str) -> Callable[[Any, Any], object]:
-    def make(cls: type, plain: Any) -> object:  # noqa: ANN401 - any built-in
+    def make(cls: type, plain: Any) -> object:
         base = type(plain)
         made = base.__new__(cls)
         getattr(base, fill)(made, plain)
@@ -633,8 +632,9 @@ def _new_then(fill: str) -> Callable[[Any, Any], object]:
     return make
 
 
-def _new_from(cls: type, plain: Any) -> object:  # noqa: ANN401 - any built-in
-    return type(plain).__new__(cls, plain)
+def _new_from(cls: type, plain: Any) -> object:
+    base: Any = type(plain)
+    return base.__new__(cls, plain)
 
 
 _MAKERS: dict[type, Callable[[Any, Any], object]] = {

@@ -14,6 +14,7 @@ cache (references, digests, what was read from a store) is derived from their co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from zlib import crc32
 
 from argentum.tree.kinds import Kind
@@ -56,8 +57,7 @@ class Page:
         self.size = sum(sizes) + (0 if keys is None else sum(map(len, keys)))
         self.digest: bytes | None = None
 
-
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         """Read the contents of a stored page when they are first asked for."""
         return _filled(self, name, _PAGE_CONTENTS)
 
@@ -73,13 +73,12 @@ class Group:
 
     def __init__(self, children: list[Page | Group]) -> None:
         self.children = children
-        self.mark = children[-1].mark if children else 0
-        self.count = sum(child.count for child in children)
-        self.size = sum(child.size for child in children)
+        self.mark: int = children[-1].mark if children else 0
+        self.count: int = sum(child.count for child in children)
+        self.size: int = sum(child.size for child in children)
         self.digest: bytes | None = None
 
-
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         """Read the children of a stored group when they are first asked for."""
         return _filled(self, name, _GROUP_CONTENTS)
 
@@ -101,7 +100,7 @@ def _has(node: Page | Group, name: str) -> bool:
     return True
 
 
-def _filled(node: Page | Group, name: str, contents: frozenset[str]) -> object:
+def _filled(node: Page | Group, name: str, contents: frozenset[str]) -> Any:
     if name not in contents:
         raise AttributeError(name)
     object.__getattribute__(node, "source").fill([node])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from argentum.errors import InputError, shown
 from argentum.tree.encoding import pack
@@ -53,17 +53,17 @@ class Path(str):
     __slots__ = ("parts",)
     parts: tuple[Step, ...]
 
-    def __new__(cls, text: str = "") -> Path:
+    def __new__(cls, text: str = "") -> Self:
         """
         Read a path.
 
         Raises:
             InputError: the text is not a path.
         """
-        return text if isinstance(text, Path) else cls.of(parse(text))
+        return text if isinstance(text, cls) else cls.of(parse(text))
 
     @classmethod
-    def of(cls, parts: Iterable[Step]) -> Path:
+    def of(cls, parts: Iterable[Step]) -> Self:
         """Make a path of steps."""
         steps = tuple(parts)
         made = super().__new__(cls, _text(steps))

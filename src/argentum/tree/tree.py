@@ -50,7 +50,7 @@ class Tree:
         """The encoded size of the whole value in bytes, shared parts included."""
         return size_of(self.root)
 
-    def thaw(self, *, live: bool = True) -> Any:  # noqa: ANN401 - any value comes back
+    def thaw(self, *, live: bool = True) -> Any:
         """
         Give the value back, new and with its exact types.
 
@@ -60,7 +60,7 @@ class Tree:
         """
         return thaw_entry(self.root, live=live)
 
-    def get(self, path: str, *, live: bool = True) -> Any:  # noqa: ANN401 - any value comes back
+    def get(self, path: str, *, live: bool = True) -> Any:
         """
         Give the value at a path; only the parts on the way are read.
 
@@ -143,7 +143,7 @@ def load(reference: bytes, fetch: Fetch | Loader) -> Tree:
     return Tree(None, reference, loader)
 
 
-def thaw_entry(entry: Entry, *, live: bool) -> Any:  # noqa: ANN401 - any value comes back
+def thaw_entry(entry: Entry, *, live: bool) -> Any:
     """Give the value of an entry."""
     if type(entry) is bytes:
         return unpack(entry, live=live)
@@ -154,7 +154,7 @@ def thaw_entry(entry: Entry, *, live: bool) -> Any:  # noqa: ANN401 - any value 
     return assemble(branch, values, live=live)
 
 
-def assemble(branch: Branch, values: list[Any], *, live: bool) -> Any:  # noqa: ANN401
+def assemble(branch: Branch, values: list[Any], *, live: bool) -> Any:
     """Put the thawed entries of a branch together."""
     kind = branch.kind
     if kind is Kind.LIST:
@@ -191,9 +191,7 @@ def _child(branch: Branch, step: Step, before: tuple[Step, ...]) -> Entry:
         if type(inner) is Branch:
             return _child(inner, step, before)
         return pack(step_into(unpack(inner), (step,), before))  # type: ignore[arg-type]
-    raise not_found(
-        f"key in {Path.of(before) or 'the state'}", _plain(step), _names(branch, pages)
-    )
+    raise not_found(f"key in {Path.of(before) or 'the state'}", _plain(step), _names(branch, pages))
 
 
 def _names(branch: Branch, pages: list[Any]) -> list[str]:
@@ -212,7 +210,7 @@ def _no_place(step: Step, before: tuple[Step, ...], count: int) -> Exception:
     return not_found(f"item of {where}, which has {count},", _plain(step), places)
 
 
-def step_into(value: Any, parts: tuple[Step, ...], before: tuple[Step, ...]) -> Any:  # noqa: ANN401
+def step_into(value: Any, parts: tuple[Step, ...], before: tuple[Step, ...]) -> Any:
     """
     Walk down a thawed value.
 
@@ -224,7 +222,7 @@ def step_into(value: Any, parts: tuple[Step, ...], before: tuple[Step, ...]) -> 
     return value
 
 
-def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:  # noqa: ANN401
+def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:
     if isinstance(value, Record):
         fields = value.fields
         if step not in fields and "" in fields:
@@ -238,7 +236,11 @@ def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:  # noqa
             if found is not _NOTHING:
                 return value[found]
         raise not_found(f"key in {Path.of(before) or 'the state'}", key, map(str, value))
-    if isinstance(step, int) and hasattr(value, "__getitem__") and not isinstance(value, str | bytes):
+    if (
+        isinstance(step, int)
+        and hasattr(value, "__getitem__")
+        and not isinstance(value, str | bytes)
+    ):
         if -len(value) <= step < len(value):
             return value[step]
         raise _no_place(step, before, len(value))
