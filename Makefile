@@ -42,7 +42,7 @@ coverage: $(VENV)/.dev
 	@$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
 
 bench: $(VENV)/.dev
-	@$(BIN)/python -m pytest tests/test_performance.py --benchmark-only $(ARGS)
+	@$(BIN)/python -m pytest tests/test_performance.py --benchmark-only --capture=no $(ARGS)
 
 lint: $(VENV)/.dev floors
 	@$(BIN)/ruff format --check
@@ -84,7 +84,7 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 
 $(BIN)/python:
 	@$(or $(PYTHON),false) -c '$(NEW_ENOUGH)' 2>/dev/null || { \
-		echo 'Argentum needs Python 3.11 or newer; found $(if $(PYTHON),$(PYTHON) that is older,none).' >&2; \
+		echo 'Argentum needs Python 3.11 or newer; $(if $(PYTHON),$(PYTHON) is older or does not start,found none).' >&2; \
 		echo 'Install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)' >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo '$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv' >&2; \

@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
     )
     from argentum.record import AgentSession, Run, create_agent_session
     from argentum.state import StateDiff, diff
+    from argentum.store import open_store
 
     __version__: str
 
@@ -42,6 +43,7 @@ __all__ = [
     "__version__",
     "create_agent_session",
     "diff",
+    "open_store",
 ]
 
 _HOMES = {
@@ -57,6 +59,7 @@ _HOMES = {
     "StoreError": "argentum.errors",
     "create_agent_session": "argentum.record",
     "diff": "argentum.state",
+    "open_store": "argentum.store",
 }
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from argentum.cli import doctor, exchange, log, program, runs, states
+from argentum.cli.terminal import plain
 from argentum.errors import ArgentumError, InputError, NotFoundError
 from argentum.options import OPTIONS
 
@@ -64,8 +65,15 @@ def run_app() -> None:
     try:
         app()
     except ArgentumError as error:
-        sys.stderr.write(f"argentum: {error}\n")
+        _tell(error)
         sys.exit(WRONG_USE if isinstance(error, InputError | NotFoundError) else COULD_NOT)
     except BrokenPipeError:  # the reader, say `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # a file of the user's that cannot be read or written
+        _tell(error)
+        sys.exit(COULD_NOT)
+
+
+def _tell(error: Exception) -> None:
+    sys.stderr.write(f"argentum: {plain(str(error))}\n")

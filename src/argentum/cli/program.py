@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Annotated
 
@@ -34,7 +35,7 @@ def run(
     place = open_store(store)
     outcome = start(target, context.args, store=place, name=name)
     if not quiet:
-        sys.stderr.write(
-            f"argentum: recorded run {outcome.run_id}; see: argentum log {outcome.run_id}\n"
-        )
+        told = f"argentum: recorded run {outcome.run_id}; see: argentum log {outcome.run_id}\n"
+        with contextlib.suppress(ValueError, AttributeError):  # the program closed it
+            sys.stderr.write(told)
     raise typer.Exit(outcome.exit_code)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from argentum.cli.arguments import JsonOption, RevisionArgument, StoreOption, opened
 from argentum.cli.log import changes_as_dicts
-from argentum.cli.terminal import change_line, plain, show_json
+from argentum.cli.terminal import change_line, plain, print_json, show_json
 from argentum.cli.terminal import show as show_parts
 from argentum.errors import NotFoundError
 from argentum.state import json_patch
@@ -37,7 +37,7 @@ def show(
         show_json(value)
         return
     event = found.event
-    title = f"{found.name}  {event.kind} {plain(event.name)}"
+    title = f"{plain(found.name)}  {event.kind} {plain(event.name)}"
     if event.agent:
         title += f"  of {plain(event.agent)}"
     body = Pretty(value, expand_all=False, max_string=None)
@@ -62,7 +62,7 @@ def diff(
     new = _part(_state(find_revision(place, after)), path)
     changes = tree_diff(old, new)
     if patch:
-        show_json(json_patch(old, new))
+        print_json(json_patch(old, new))
     elif json:
         show_json(changes_as_dicts(changes))
     else:

@@ -53,7 +53,12 @@ def show(*parts: RenderableType) -> None:
 
 def show_json(value: Any) -> None:
     """Print a value as JSON, without loss."""
-    sys.stdout.write(json.dumps(to_jsonable(value), indent=2, ensure_ascii=False) + "\n")
+    print_json(to_jsonable(value))
+
+
+def print_json(data: Any) -> None:
+    """Print what is JSON already."""
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
 def table(*columns: str, rows: Iterable[Iterable[RenderableType]]) -> Table:

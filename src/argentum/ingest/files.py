@@ -119,6 +119,7 @@ def _translator(line: bytes, state: Any, path: Path) -> Callable[[Any], Iterator
     except (ValueError, RecursionError):
         first = None
     if interchange.recognises(first):
+        interchange.check_version(first)
         return lambda value: iter((value,))
     if tau.recognises(first):
         if state is None:
@@ -158,7 +159,15 @@ def _add(line: bytes, reader: Reader, translate: Callable[[Any], Iterator[Any]])
     try:
         for record in translate(value):
             reader.add(record)
-    except (ArgentumError, KeyError, TypeError, AttributeError) as error:
+    except (
+        ArgentumError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         if isinstance(error, OSError):
             raise
         return str(error) or type(error).__name__

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from argentum.clock import as_datetime, now_ns
@@ -29,6 +29,22 @@ Record = dict[str, Any]
 def recognises(first: Any) -> bool:
     """Tell whether a file that starts with this value is in the format."""
     return isinstance(first, dict) and str(first.get("format", "")).partition("/")[0] == FORMAT
+
+
+def check_version(record: Record) -> None:
+    """
+    Refuse a record of a version that is not known.
+
+    Raises:
+        FormatError: it has one.
+    """
+    version = str(record.get("format", f"{FORMAT}/{VERSION}")).partition("/")[2]
+    if version != str(VERSION):
+        message = (
+            f"The file has version {shown(version)} of {FORMAT}; this version reads {VERSION}. "
+            "Run: pip install --upgrade argentum-agent"
+        )
+        raise FormatError(message)
 
 
 # ---------------------------------------------------------------- out
@@ -121,13 +137,7 @@ class Reader:
         self._in_file += 1
 
     def _start(self, record: Record) -> None:
-        version = str(record.get("format", f"{FORMAT}/{VERSION}")).partition("/")[2]
-        if version != str(VERSION):
-            message = (
-                f"The file has version {shown(version)} of {FORMAT}; this version reads {VERSION}. "
-                "Run: pip install --upgrade argentum-agent"
-            )
-            raise FormatError(message)
+        check_version(record)
         self.close()
         started = _nanoseconds(record, "started_at", now_ns())
         run_id = _text(record, "run_id").replace("@", "_")
@@ -242,4 +252,6 @@ def _nanoseconds(record: Record, field: str, default: Any) -> Any:
     except (TypeError, ValueError) as error:
         message = f"{field} is {shown(text)}; write times like {as_datetime(0).isoformat()}."
         raise FormatError(message) from error
-    return int(moment.timestamp() * 1_000_000_000)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - as_datetime(0)) // timedelta(microseconds=1) * 1000

@@ -9,6 +9,8 @@ from argentum.events import RunInfo
 KILLED = "killed"
 _STAT_START_TIME = 19
 """Place of `starttime` after the process's name in `/proc/PID/stat` (proc(5))."""
+_DEAD = ("Z", "X")
+"""States of a process that was killed and whose parent has not asked for it yet."""
 
 
 def this_process() -> str:
@@ -28,7 +30,8 @@ def _start_time(pid: int) -> str:
             stat = file.read()
     except OSError:
         return ""
-    return stat.rpartition(")")[2].split()[_STAT_START_TIME]
+    fields = stat.rpartition(")")[2].split()
+    return "" if fields[0] in _DEAD else fields[_STAT_START_TIME]
 
 
 def status_now(info: RunInfo) -> str:
@@ -43,6 +46,8 @@ def status_now(info: RunInfo) -> str:
 
 
 def _is_alive(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # nobody can tell: there signal 0 is Ctrl-C
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

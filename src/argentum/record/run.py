@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock, options
-from argentum.errors import shown
+from argentum.errors import InputError, shown
 from argentum.events import CLOSE, OPEN, POINT, Event, RunInfo
 from argentum.record.liveness import this_process
 from argentum.store import Store, open_store
@@ -52,13 +52,14 @@ class Run:
         """
         started = clock.now_ns()
         moment = clock.as_datetime(started)
-        self.name = name or os.path.basename(sys.argv[0] or "python")  # noqa: PTH119 - pathlib is slow to load
+        self.name = name or os.path.basename((sys.argv or [""])[0] or "python")  # noqa: PTH119 - pathlib is slow to load
         self.run_id = run_id or f"{moment:%Y%m%d-%H%M%S}-{clock.random_hex(4)}"
         self.dropped = 0
         """How many events could not be recorded."""
         self.first_dropped = ""
         """Why the first of them could not."""
         self.status = "running"
+        self._ended_at_ns: int | None = None
         self._dirty = False
         self._process = os.getpid()
         self._lock = threading.Lock()
@@ -127,7 +128,7 @@ class Run:
                 agent=agent, phase=phase, span=span, parent=parent,
             )  # fmt: skip
             if self._dirty:
-                self._save(None)
+                self._save()
         except Exception as error:  # noqa: BLE001 - a guest never breaks its host
             self.drop(error)
             return None
@@ -168,14 +169,15 @@ class Run:
         if self.status != "running" or os.getpid() != self._process:
             return
         self.record("run", self.name, {"status": status}, phase=CLOSE, span=1)
-        self.status = status
-        self._save(clock.now_ns())
+        self.status, self._ended_at_ns = status, clock.now_ns()
+        self._save()
         atexit.unregister(self.finish)
 
-    def _save(self, ended_at_ns: int | None) -> None:
+    def _save(self) -> None:
         try:
             self.store.finish_run(
-                self.run_id, status=self.status, ended_at_ns=ended_at_ns, dropped=self.dropped,
+                self.run_id, status=self.status, ended_at_ns=self._ended_at_ns,
+                dropped=self.dropped,
                 first_dropped=self.first_dropped,
             )  # fmt: skip
             self._dirty = False
@@ -188,6 +190,7 @@ class Run:
 
 
 _current: list[Run] = []
+_starting = threading.Lock()
 
 
 def current_run() -> Run | None:
@@ -204,14 +207,18 @@ def set_current_run(run: Run | None) -> None:
 
 def default_run() -> Run | None:
     """Give the process's run if sessions should share one; None if they are on their own."""
-    if not _current and options.text("ARGENTUM_STORE"):
-        _current.append(Run())
-    return current_run()
+    with _starting:
+        if not _current and options.text("ARGENTUM_STORE"):
+            _current.append(Run())
+        return current_run()
 
 
 def faults_raise() -> bool:
     """Tell whether a fault of the recorder should be seen: under pytest, or as the option says."""
-    strict = options.flag("ARGENTUM_STRICT")
+    try:
+        strict = options.flag("ARGENTUM_STRICT")
+    except InputError:  # a slip in a variable is no reason to raise into the host
+        strict = None
     return "PYTEST_CURRENT_TEST" in os.environ if strict is None else strict
 
 

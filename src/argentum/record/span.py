@@ -68,7 +68,7 @@ class Span:
     def _leave(token: Token[tuple[str, int] | None]) -> None:
         try:
             _around.reset(token)
-        except ValueError:  # opened in another context, as async generators may
+        except (ValueError, RuntimeError):  # opened in another context, or left twice
             _around.set(None)
 
     async def __aenter__(self) -> Self:

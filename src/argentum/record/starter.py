@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import runpy
 import sys
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pkgutil import get_importer
 from types import TracebackType
 
 from argentum.errors import InputError
@@ -37,10 +41,23 @@ def run_script(
         message = f"There is no script {path!r} here ({os.getcwd()}). Give a path, or -m MODULE."  # noqa: PTH109
         raise InputError(message)
     sys.argv = [path, *arguments]
-    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - as the interpreter does
-    sys.path[0:0] = [folder]
+    sys.path[0:0] = [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120 - as the interpreter does
     title = name or os.path.basename(path)  # noqa: PTH119
-    return _run(lambda: runpy.run_path(path, run_name="__main__"), title, store)
+    return _run(lambda: _run_path(path), title, store)
+
+
+def _run_path(path: str) -> None:
+    """Run a file as the interpreter does: `__file__` is absolute, `sys.argv[0]` as it was given."""
+    full = os.path.abspath(path)  # noqa: PTH100 - as the interpreter does
+    if get_importer(full) is not None or full.endswith(".pyc"):  # a folder, a zip file, byte code
+        runpy.run_path(path, run_name="__main__")
+        return
+    with io.open_code(full) as file:
+        code = compile(file.read(), full, "exec", dont_inherit=True)
+    module = types.ModuleType("__main__")
+    module.__file__ = full
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)  # noqa: S102 - that is the purpose
 
 
 def run_module(
@@ -58,7 +75,8 @@ def _run(start: Callable[[], object], name: str, store: Store) -> Outcome:
     set_current_run(run)
     try:
         code = _exit_code(start, run)
-        sys.stdout.flush()
+        with contextlib.suppress(ValueError, AttributeError):  # closed, or none
+            sys.stdout.flush()
     finally:
         set_current_run(None)
     run.finish("done" if code == 0 else "failed")
@@ -74,8 +92,9 @@ def _exit_code(start: Callable[[], object], run: Run) -> int:
         run.error(error)
         return INTERRUPTED
     except BaseException as error:  # noqa: BLE001 - whatever ends the program ends the run
-        run.error(error)
-        sys.excepthook(type(error), error, _without_ours(error))
+        trace = _without_ours(error)
+        run.error(error.with_traceback(trace))
+        sys.excepthook(type(error), error, trace)
         return 1
     return 0
 
@@ -94,7 +113,7 @@ def _without_ours(error: BaseException) -> TracebackType | None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in _OURS:
         trace = trace.tb_next
-    return trace or error.__traceback__
+    return trace
 
 
 _OURS = frozenset({__file__, runpy.__file__, "<frozen runpy>"})

@@ -77,10 +77,13 @@ def find_revision(store: Store, text: str) -> Revision:
 
 
 def _find_event(store: Store, run: RunInfo, point: str) -> Event:
-    if point.isdigit():
-        return store.event(run.run_id, int(point))
+    if point.isdecimal():
+        if 1 <= int(point) <= run.events:
+            return store.event(run.run_id, int(point))
+        message = f"Run {run.run_id!r} has {run.events} events; there is no {point}."
+        raise NotFoundError(message)
     snapshots = list(store.events(run.run_id, kinds=("snapshot",)))
-    if point == "" or (point.startswith("-") and point[1:].isdigit()):
+    if point == "" or (point.startswith("-") and point[1:].isdecimal()):
         back = int(point or "-1")
         if -back <= len(snapshots) and back < 0:
             return snapshots[back]

@@ -23,7 +23,7 @@ def is_array(value: object) -> bool:
 def is_array_scalar(value: object) -> bool:
     """Tell whether it is a numpy scalar; numpy is not imported for it."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, getattr(numpy, "generic", ()))
+    return numpy is not None and issubclass(type(value), getattr(numpy, "generic", ()))
 
 
 def array_to_bytes(value: Any, kind: IntEnum) -> Ext | None:

@@ -107,9 +107,10 @@ class Freezer:
         self.around.append(id(value))
         try:
             if type(value) is dict and old is not None and old.names is not None:
-                names = list(value)
+                now = value.copy()  # at once, so that keys and values belong together
+                names = list(now)
                 if names == old.names and set(map(type, names)) == _STRING_ONLY:
-                    return self._same_dict(list(value.values()), old, limit)
+                    return self._same_dict(list(now.values()), old, limit)
             parts = take_apart(value, depth=len(self.around))
             if not isinstance(parts, Parts) or parts.kind not in _SPLITTABLE:
                 return None

@@ -14,7 +14,7 @@ from collections import OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from enum import Enum, IntEnum
+from enum import Enum, Flag, IntEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -196,7 +196,10 @@ def _zone(zone: tzinfo | None, moment: datetime | time) -> object:
     key = getattr(zone, "key", None)
     if type(zone).__module__.startswith("zoneinfo") and isinstance(key, str):
         return key
-    offset = moment.utcoffset()
+    try:
+        offset = moment.utcoffset()
+    except Exception:  # noqa: BLE001 - foreign code may raise anything
+        offset = None
     seconds = None if offset is None else offset.total_seconds()
     return [seconds, _safe_text(moment.tzname)]
 
@@ -222,12 +225,19 @@ def _ext(kind: Kind, form: Callable[[Any], object]) -> Callable[[Any], Ext]:
     return lambda value: Ext(kind, packb(form(value)))
 
 
+def _memory(value: memoryview) -> Ext:
+    try:
+        return Ext(Kind.MEMORYVIEW, packb(value.tobytes()))
+    except ValueError:  # it was released
+        return opaque(value)
+
+
 _LEAVES: dict[type, Callable[[Any], object]] = {
     int: _int,
     str: _str,
     bytes: _ext(Kind.BYTES, bytes),
     bytearray: _ext(Kind.BYTEARRAY, bytes),
-    memoryview: _ext(Kind.MEMORYVIEW, lambda value: value.tobytes()),
+    memoryview: _memory,
     datetime: _moment(Kind.DATETIME),
     time: _moment(Kind.TIME),
     date: _ext(Kind.DATE, date.isoformat),
@@ -315,17 +325,23 @@ _BUILT_IN: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (float, float.__float__),
     (bytes, lambda value: bytes(memoryview(value))),
     (bytearray, lambda value: bytearray(memoryview(value))),
+    (datetime, lambda value: datetime.combine(datetime.date(value), datetime.timetz(value))),
+    (date, lambda value: date.fromordinal(date.toordinal(value))),
+    (time, lambda value: datetime.combine(date.min, value).timetz()),
+    (timedelta, lambda value: timedelta.__add__(timedelta(0), value)),
+    (complex, complex.__pos__),
 )
 _FAR_DOWN = 6
 
 
-def _take_object(value: object, cls: type, depth: int) -> Parts | Ext:
-    if isinstance(value, Enum):
+def _take_object(value: Any, cls: type, depth: int) -> Parts | Ext:
+    # Asks the class and never `isinstance`, which runs a `__class__` property of the value.
+    if issubclass(cls, Enum):
         return _enum(value, cls)
-    if isinstance(value, Record | Member | Opaque | Cycle):
+    if issubclass(cls, Record | Member | Opaque | Cycle):
         return _stand_in(value)
     pathlib = sys.modules.get("pathlib")
-    if pathlib is not None and isinstance(value, pathlib.PurePath):
+    if pathlib is not None and issubclass(cls, pathlib.PurePath):
         flavour = "windows" if isinstance(value, pathlib.PureWindowsPath) else "posix"
         concrete = cls.__name__ if cls.__module__.startswith("pathlib") else "PurePath"
         return Ext(Kind.PATH, packb([flavour, concrete, pathlib.PurePath.__str__(value)]))
@@ -333,15 +349,37 @@ def _take_object(value: object, cls: type, depth: int) -> Parts | Ext:
         return array_to_bytes(value, Kind.ARRAY) or _object_array(value)
     if is_array_scalar(value):
         return array_to_bytes(value, Kind.ARRAY_SCALAR) or opaque(value)
-    for base, plain in _BUILT_IN:
-        if isinstance(value, base):
-            attributes = _attributes(value)
-            names = ["", *attributes]
-            return Parts(Kind.SUBCLASS, name_of(cls), names, [plain(value), *attributes.values()])
-    fields = _fields(value, cls, depth)
-    if fields is None:
+    plain = _plain_form(value, cls)
+    if plain is not NOT_A_LEAF:
+        fields = {"": plain, **_attributes(value)}
+        return Parts(Kind.SUBCLASS, name_of(cls), _names(fields), list(fields.values()))
+    found = _fields(value, cls, depth)
+    if found is None:
         return opaque(value)
-    return Parts(Kind.OBJECT, name_of(cls), list(fields), list(fields.values()))
+    return Parts(Kind.OBJECT, name_of(cls), _names(found), list(found.values()))
+
+
+def _plain_form(value: Any, cls: type) -> object:
+    """Give the built-in value of an instance of a subclass, or `NOT_A_LEAF`."""
+    for base, plain in _BUILT_IN:
+        if issubclass(cls, base):
+            return plain(value)
+    decimal, numpy = sys.modules.get("decimal"), sys.modules.get("numpy")
+    if decimal is not None and issubclass(cls, decimal.Decimal):
+        return decimal.Decimal(value)
+    if numpy is not None and issubclass(cls, getattr(numpy, "ndarray", ())):
+        return numpy.ndarray.view(value, numpy.ndarray)
+    return NOT_A_LEAF
+
+
+def _names(fields: dict[str, Any]) -> list[str]:
+    """List the names of fields; in one with lone surrogates they become question marks."""
+    names = list(fields)
+    return names if _plain_names(names) else [_text(name) for name in names]
+
+
+def _text(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def _object_array(value: Any) -> Parts:
@@ -349,10 +387,13 @@ def _object_array(value: Any) -> Parts:
 
 
 def _enum(value: Enum, cls: type) -> Ext:
-    plain = value.value if type(value.value) in (str, bool, float) else None
-    if type(value.value) is int and value.value in _INT64:
-        plain = value.value
-    return Ext(Kind.ENUM, packb([name_of(cls), str(value.name), plain]))
+    # `value` and `name` may be overridden, `_value_` and `_name_` are what the class set.
+    plain = value._value_ if type(value._value_) in (bool, float) else None  # noqa: SLF001
+    if type(value._value_) is str and _plain_names([value._value_]):  # noqa: SLF001
+        plain = value._value_  # noqa: SLF001
+    if type(value._value_) is int and value._value_ in _INT64:  # noqa: SLF001
+        plain = value._value_  # noqa: SLF001
+    return Ext(Kind.ENUM, packb([name_of(cls), _text(str(value._name_)), plain]))  # noqa: SLF001
 
 
 def _stand_in(value: object) -> Parts | Ext:
@@ -369,7 +410,7 @@ def _stand_in(value: object) -> Parts | Ext:
 
 def name_of(cls: type) -> str:
     """Name a class by module and qualified name."""
-    return f"{cls.__module__}:{cls.__qualname__}".encode(errors="replace").decode()
+    return _text(f"{cls.__module__}:{cls.__qualname__}")
 
 
 def opaque(value: object) -> Ext:
@@ -384,10 +425,10 @@ def opaque(value: object) -> Ext:
 
 
 def _attributes(value: object) -> dict[str, Any]:
-    """Read `__dict__` without running code of the class."""
+    """Read `__dict__` without running code of the class, unless the class overrides it."""
     try:
         found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
+    except Exception:  # noqa: BLE001 - foreign code may raise anything
         return {}
     if type(found) is not dict:
         return {}
@@ -409,13 +450,14 @@ def _slots(value: object, cls: type) -> dict[str, Any]:
 
 def _fields(value: object, cls: type, depth: int) -> dict[str, Any] | None:
     """Read an object's fields, or give None for what is no data."""
-    if isinstance(value, BaseException):
-        return {"args": value.args, **_attributes(value)}
+    if issubclass(cls, BaseException):
+        args = BaseException.args.__get__(value)  # type: ignore[attr-defined] # not an override
+        return {"args": args, **_attributes(value)}
     if not is_plain_data(cls):
-        module = cls.__module__.partition(".")[0]
+        module = str(cls.__module__).partition(".")[0]
         library = module in sys.stdlib_module_names and not issubclass(cls, _STDLIB_DATA)
         no_data = (type, types.ModuleType, types.FunctionType, types.MethodType)
-        if depth > _FAR_DOWN or (library and module != "__main__") or isinstance(value, no_data):
+        if depth > _FAR_DOWN or (library and module != "__main__") or issubclass(cls, no_data):
             return None
     fields = {**_slots(value, cls), **_attributes(value)}
     extra = fields.pop("__pydantic_extra__", None)
@@ -426,11 +468,14 @@ def _fields(value: object, cls: type, depth: int) -> dict[str, Any] | None:
 
 _HIDDEN = frozenset({"__dict__", "__weakref__", "__pydantic_fields_set__", "__pydantic_private__"})
 _STDLIB_DATA = (types.SimpleNamespace, UserDict, UserList)
+_HEAP_TYPE = 1 << 9
+"""`Py_TPFLAGS_HEAPTYPE`: the class was made by a class statement, not by an extension."""
 
 
 def _may_be_empty(cls: type) -> bool:
-    """Tell an empty instance of a Python class from an extension type without fields."""
-    return cls.__dictoffset__ != 0
+    """Tell an empty instance of a Python class from one of an extension type's subclass."""
+    own = next((base for base in cls.__mro__ if not base.__flags__ & _HEAP_TYPE), object)
+    return cls.__dictoffset__ != 0 and own is object
 
 
 @cache
@@ -564,9 +609,19 @@ def _build_enum(type_name: str, name: str, value: object, *, live: bool) -> obje
     if cls is not None and issubclass(cls, Enum):
         if name in cls.__members__:
             return cls.__members__[name]
-        if value is not None:
-            return cls(value)
+        known = cls._value2member_map_
+        if value is not None and value in known:
+            return known[value]
+        if value is not None and issubclass(cls, Flag):
+            return _flag(cls, type_name, name, value)
     return Member(type_name, name, value)
+
+
+def _flag(cls: type[Flag], type_name: str, name: str, value: object) -> object:
+    try:
+        return cls(value)
+    except (TypeError, ValueError):  # the class has lost a bit
+        return Member(type_name, name, value)
 
 
 def build_object(type_name: str, fields: dict[str, Any], *, live: bool) -> object:
@@ -576,11 +631,14 @@ def build_object(type_name: str, fields: dict[str, Any], *, live: bool) -> objec
         return Record(type_name, fields)
     if cls is types.SimpleNamespace:
         return cls(**fields)
-    made: object = object.__new__(cls)
-    if hasattr(cls, "__pydantic_fields__"):
-        return _fill_pydantic(made, cls, fields)
-    for name, value in fields.items():
-        object.__setattr__(made, name, value)
+    try:
+        made: object = object.__new__(cls)
+        if hasattr(cls, "__pydantic_fields__"):
+            return _fill_pydantic(made, cls, fields)
+        for name, value in fields.items():
+            object.__setattr__(made, name, value)
+    except (AttributeError, TypeError):  # an exception class, or one that has lost a slot
+        return Record(type_name, fields)
     return made
 
 

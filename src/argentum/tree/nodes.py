@@ -194,7 +194,7 @@ def pages_of(branch: Branch) -> list[Page]:
     level = branch.top.children
     while level and type(level[0]) is Group:
         fill_all(level)
-        level = [child for group in level for child in group.children]  # type: ignore[union-attr]
+        level = [child for group in level for child in group.children]
     return level  # type: ignore[return-value] # only pages are left
 
 
@@ -202,5 +202,5 @@ def fill_all(nodes: Sequence[Page | Group]) -> None:
     """Read all nodes that came from a store in one go."""
     for node in nodes:
         if not node.is_filled():
-            node.source.fill(nodes)  # type: ignore[union-attr]
+            node.source.fill(nodes)
             return

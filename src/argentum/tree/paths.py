@@ -113,7 +113,10 @@ def parse(text: str) -> tuple[Step, ...]:
         found = _STEP.match(text, at)
         if found is None or (found["word"] and steps and text[start] != "."):
             raise _unreadable(text, start)
-        steps.append(_step_of(found))
+        try:
+            steps.append(_step_of(found))
+        except ValueError as error:
+            raise _unreadable(text, start) from error
         at = found.end()
     return tuple(steps)
 
@@ -137,7 +140,7 @@ def _parse_key(text: str, at: int) -> tuple[Key, int]:
     while end != -1:
         try:
             return Key(literal_eval(text[at + 1 : end])), end + 1
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             end = text.find("}", end + 1)
     raise _unreadable(text, at)
 

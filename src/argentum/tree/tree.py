@@ -86,7 +86,9 @@ class Tree:
             NotFoundError: there is nothing at the path.
         """
         entry = self._descend(Path(path).parts)
-        return entry.count if type(entry) is Branch else len(unpack(entry))  # type: ignore[arg-type]
+        if type(entry) is Branch and entry.kind is not Kind.SUBCLASS:
+            return entry.count
+        return _count(thaw_entry(entry, live=False))
 
     def reference(self) -> bytes:
         """Give the short form by which `load` finds the tree; small states are wholly in it."""
@@ -247,6 +249,12 @@ def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:
     if isinstance(step, str) and step in getattr(value, "__dict__", ()):
         return vars(value)[step]
     raise not_found(f"part of {Path.of(before) or 'the state'}", _plain(step), ())
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, Record):
+        return _count(value.fields[""]) if "" in value.fields else len(value.fields)
+    return len(value)
 
 
 _NOTHING = object()

@@ -1,0 +1,262 @@
+"""
+What recording costs, against named peers in the same run: `make bench`.
+
+Nothing here fails because a machine is slow; the table at the end tells each figure, its target and
+whether it was reached. `BENCH_STEPS` sets the length of the run on disk (1,000 by default).
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import json
+import os
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import deepdiff
+import dictdiffer
+import jsondiff
+import jsonpatch
+import pytest
+
+import argentum
+from argentum.state import flat_changes
+from argentum.tree import Tree, freeze
+from tests.workload import Agent, leaves
+
+SIZES = ("small", "medium", "large")
+ROUNDS = {"small": 1000, "medium": 400, "large": 60}
+STEPS = int(os.environ.get("BENCH_STEPS", "1000"))
+MEDIANS: dict[tuple[str, ...], float] = {}
+FIGURES: list[tuple[str, str, str, bool]] = []
+
+
+def figure(name: str, value: float, target: float, unit: str, *, at_least: bool) -> None:
+    """Keep a line of the final table."""
+    reached = value >= target if at_least else value <= target
+    sign = "≥" if at_least else "≤"
+    FIGURES.append((name, f"{value:,.4g} {unit}", f"{sign} {target:g} {unit}", reached))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def final_table() -> Iterator[None]:
+    """Print the figures when all are there."""
+    yield
+    width = max((len(name) for name, *_ in FIGURES), default=0)
+    print("\n\nFigure".ljust(width + 2), "measured".rjust(16), "target".rjust(14))
+    for name, measured, target, reached in FIGURES:
+        print(name.ljust(width), measured.rjust(16), target.rjust(14), "" if reached else "  MISSED")
+
+
+def measure(benchmark: Any, key: tuple[str, ...], function: Callable[..., object],
+            setup: Callable[[], tuple[Any, ...]], rounds: int) -> float:  # fmt: skip
+    """Benchmark a function on fresh arguments each round, and keep its median in seconds."""
+    benchmark.group = " ".join(key[:-1])
+    benchmark.pedantic(function, setup=lambda: (setup(), {}), rounds=rounds, warmup_rounds=2)
+    MEDIANS[key] = benchmark.stats.stats.median
+    return MEDIANS[key]
+
+
+# ---------------------------------------------------------------- snapshots
+
+HOW = ("in place", "rebuilt", "first")
+
+
+def next_state(agent: Agent, how: str) -> tuple[Any, ...]:
+    state = agent.state if how == "first" else agent.step()
+    return (json.loads(json.dumps(state)) if how == "rebuilt" else state,)
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("size", SIZES)
+def test_deepcopy(benchmark: Any, size: str, how: str) -> None:
+    """The peer of snapshots: the standard library's own copy."""
+    agent = Agent(size)
+    key = ("snapshot", size, how, "deepcopy")
+    measure(benchmark, key, copy.deepcopy, lambda: next_state(agent, how), ROUNDS[size])
+
+
+TIMES_FASTER = {
+    "in place": {"small": 4, "medium": 8, "large": 12},
+    "rebuilt": {"small": 4 * 2 / 3, "medium": 8 * 2 / 3, "large": 12 * 2 / 3},
+    "first": {"small": 1, "medium": 1, "large": 1},
+}
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("size", SIZES)
+def test_snapshot(benchmark: Any, size: str, how: str) -> None:
+    """A snapshot of a state that changed in place, was built anew, or is seen the first time."""
+    agent = Agent(size)
+    history = [argentum.StateDiff()]
+
+    def take(state: Any) -> None:
+        if how == "first":
+            history[0] = argentum.StateDiff()
+        history[0].snapshot("step", state)
+
+    key = ("snapshot", size, how, "argentum")
+    ours = measure(benchmark, key, take, lambda: next_state(agent, how), ROUNDS[size])
+    count = sum(1 for _ in leaves(agent.state))
+    peer = MEDIANS[("snapshot", size, how, "deepcopy")]
+    name = f"snapshot {size} ({count:,} leaves), {how}: faster than deepcopy"
+    figure(name, peer / ours, TIMES_FASTER[how][size], "x", at_least=True)
+
+
+def kept_bytes(keep: Callable[[Any], object], agent: Agent, steps: int) -> float:
+    """Measure what each step leaves in memory, without the agent's own new messages."""
+    kept = [keep(agent.step())]
+    for _ in range(steps):
+        agent.step()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    own = 0
+    for _ in range(steps):
+        mark = tracemalloc.get_traced_memory()[0]
+        state = agent.step()
+        own += tracemalloc.get_traced_memory()[0] - mark
+        kept.append(keep(state))
+    gc.collect()
+    total = tracemalloc.get_traced_memory()[0] - before - own
+    tracemalloc.stop()
+    return total / steps
+
+
+def test_memory(benchmark: Any) -> None:
+    """What a snapshot of the large state keeps in memory."""
+    history = argentum.StateDiff()
+    ours = kept_bytes(lambda state: history.snapshot("step", state), Agent("large"), 100)
+    theirs = kept_bytes(copy.deepcopy, Agent("large"), 5)
+    benchmark.pedantic(lambda: None, rounds=1)
+    name = f"memory kept a snapshot, large ({ours / 1e3:.1f} kB): smaller than deepcopy's"
+    figure(name, theirs / ours, 50, "x", at_least=True)
+
+
+# ---------------------------------------------------------------- diffs
+
+PEERS: dict[str, Callable[[Any, Any], object]] = {
+    "DeepDiff": deepdiff.DeepDiff,
+    "dictdiffer": lambda old, new: list(dictdiffer.diff(old, new)),
+    "jsonpatch": jsonpatch.make_patch,
+    "jsondiff": jsondiff.diff,
+}
+DIFF_ROUNDS = {"small": 200, "medium": 30, "large": 3}
+TIMES_QUICKER = {"DeepDiff": 5000, "jsonpatch": 300}
+
+
+def two_states(size: str) -> tuple[Any, Any]:
+    agent = Agent(size)
+    agent.step()
+    return copy.deepcopy(agent.state), copy.deepcopy(agent.step())
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_diff(benchmark: Any, size: str) -> None:
+    """The flat changes between two adjacent snapshots, values included."""
+    agent = Agent(size)
+    trees: list[Tree] = [freeze(agent.step())]
+
+    def next_trees() -> tuple[Tree, Tree]:
+        trees.append(freeze(agent.step(), trees[-1]))
+        return trees[-2], trees[-1]
+
+    measure(benchmark, ("diff", size, "argentum"), flat_changes, next_trees, ROUNDS[size])
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("size", SIZES)
+def test_diff_of_peer(benchmark: Any, size: str, peer: str) -> None:
+    """The same by each peer; jsondiff is left out on large, where one diff takes 80 seconds."""
+    states = two_states(size) if (size, peer) != ("large", "jsondiff") else ({}, {})
+    key = ("diff", size, peer)
+    theirs = measure(benchmark, key, PEERS[peer], lambda: states, DIFF_ROUNDS[size])
+    if states != ({}, {}):
+        target = TIMES_QUICKER.get(peer, 1) if size == "large" else 1
+        ours = MEDIANS[("diff", size, "argentum")]
+        figure(f"diff {size}: faster than {peer}", theirs / ours, target, "x", at_least=True)
+
+
+# ---------------------------------------------------------------- disk
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> argentum.Run:
+    return argentum.Run("bench", store=tmp_path / "runs.db")
+
+
+def test_event_on_disk(benchmark: Any, run: argentum.Run) -> None:
+    """One recorded event, committed when the call returns."""
+    session = run.session("a")
+    seconds = measure(benchmark, ("disk", "event"), session.note, lambda: ("hello",), 5000)
+    figure("one event on disk, median", seconds * 1e6, 40, "us", at_least=False)
+
+
+def test_small_snapshot_on_disk(benchmark: Any, run: argentum.Run) -> None:
+    """A small snapshot, committed when the call returns."""
+    session, agent = run.session("a"), Agent("small")
+    key = ("disk", "snapshot small")
+    seconds = measure(benchmark, key, session.snapshot, lambda: ("s", agent.step()), 3000)
+    figure("a small snapshot on disk, median", seconds * 1e6, 80, "us", at_least=False)
+
+
+def test_large_run_on_disk(benchmark: Any, tmp_path: Path) -> None:
+    """A long run of the large state, against a store that keeps whole checkpoints."""
+    agent = Agent("large")
+    run = argentum.Run("bench", store=tmp_path / "runs.db")
+    session = run.session("a")
+
+    def take(state: Any) -> None:
+        session.snapshot("step", state)
+
+    seconds = measure(benchmark, ("disk", "snapshot large"), take, lambda: (agent.step(),), STEPS)
+    run.finish()
+    run.store.close()
+    ours = folder_bytes(tmp_path)
+    theirs = langgraph_bytes(tmp_path / "langgraph")
+    name = f"disk of {STEPS} steps, large ({ours / 1e6:.1f} MB of {theirs / 1e9:.2f} GB): smaller"
+    figure(f"{name} than LangGraph's SqliteSaver", theirs / ours, 250, "x", at_least=True)
+    figure("a large snapshot on disk, median", seconds * 1e3, 20, "ms", at_least=False)
+    seqs = [e.seq for e in argentum.open_store(tmp_path / "runs.db").events(run.run_id, kinds=("snapshot",))]
+    slowest = max(restore_seconds(tmp_path / "runs.db", run.run_id, seqs[at]) for at in (0, len(seqs) // 2, -1))
+    figure("restore of the slowest of three states", slowest * 1e3, 100, "ms", at_least=False)
+
+
+def folder_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def restore_seconds(path: Path, run_id: str, seq: int) -> float:
+    """Read one state back from a store that was just opened; the median of five."""
+    taken = []
+    for _ in range(5):
+        store = argentum.open_store(path)
+        start = time.perf_counter()
+        store.event(run_id, seq).body.thaw()
+        taken.append(time.perf_counter() - start)
+        store.close()
+    return statistics.median(taken)
+
+
+def langgraph_bytes(folder: Path) -> int:
+    """Keep the same steps by LangGraph's SqliteSaver, measure its file and remove it."""
+    from langgraph.checkpoint.base import empty_checkpoint
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    folder.mkdir()
+    agent = Agent("large")
+    with SqliteSaver.from_conn_string(str(folder / "checkpoints.db")) as saver:
+        config: Any = {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
+        for step in range(STEPS):
+            checkpoint = empty_checkpoint()
+            checkpoint["channel_values"] = agent.step()
+            config = saver.put(config, checkpoint, {"source": "loop", "step": step}, {})
+    size = folder_bytes(folder)
+    for path in folder.iterdir():
+        path.unlink()
+    return size
