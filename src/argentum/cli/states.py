@@ -18,6 +18,9 @@ from argentum.store.revisions import Revision, find_revision
 from argentum.tree import Tree, freeze
 from argentum.tree import diff as tree_diff
 
+DEEPEST = 100
+"""Levels that `show` prints before it writes `...`: rich recurses."""
+
 PathArgument = Annotated[
     str, typer.Argument(metavar="[PATH]", help="Where in the state, like messages[3].content.")
 ]
@@ -40,7 +43,7 @@ def show(
     title = f"{plain(found.name)}  {event.kind} {plain(event.name)}"
     if event.agent:
         title += f"  of {plain(event.agent)}"
-    body = Pretty(value, expand_all=False, max_string=None)
+    body = Pretty(value, expand_all=False, max_string=None, max_depth=DEEPEST)
     show_parts(Text(title, style="bold"), Text(plain(path), style="bold") if path else Text(), body)
 
 

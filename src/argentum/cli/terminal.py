@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterable
@@ -29,6 +30,8 @@ SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 def console(*, stderr: bool = False) -> Console:
     """Give the console of one of the streams."""
     stream = sys.stderr if stderr else sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")  # not every terminal can show an arrow
     width = None if stream.isatty() else WIDE
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
@@ -58,7 +61,12 @@ def show_json(value: Any) -> None:
 
 def print_json(data: Any) -> None:
     """Print what is JSON already."""
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # a lone surrogate, or a terminal that is not UTF-8
+        text = json.dumps(data, indent=2)
+    sys.stdout.write(text + "\n")
 
 
 def table(*columns: str, rows: Iterable[Iterable[RenderableType]]) -> Table:

@@ -74,7 +74,12 @@ def exported(store: Store, run_id: str) -> Iterator[str]:
 
 
 def _line(record: Record) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # lone surrogates have a form in JSON, but none in UTF-8
+        text = json.dumps(record, separators=(",", ":"), allow_nan=False)
+    return text
 
 
 def _event_record(event: Event, states: dict[str | None, Tree]) -> Record:

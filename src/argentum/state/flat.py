@@ -62,8 +62,13 @@ def _list_row(path: Path, changes: list[Change], before: Tree, after: Tree) -> R
         values = [c.before if kind == "removed" else c.after for c in changes if c.kind == kind]
         if values:
             row[kind] = values
-    if set(row) == {"added", "removed"}:
+    if set(row) == {"added", "removed"} and _from_the_start(changes):
         source = Path.of(changes[0].source.parts[:-1])
         if before.count(source) == len(row["removed"]) and after.count(path) == len(row["added"]):
             return {"from": before.get(source), "to": after.get(path)}
     return row
+
+
+def _from_the_start(changes: list[Change]) -> bool:
+    """Tell whether the first item left and the first item is new: without, something stayed."""
+    return {change.kind for change in changes if change.path.parts[-1] == 0} == {"added", "removed"}

@@ -111,9 +111,7 @@ def apply_json_patch(document: Any, operations: Sequence[Mapping[str, Any]]) -> 
         try:
             document = _done(document, operation)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            message = (
-                f"JSON Patch operation {number}, {shown(operation)}, cannot be done: {error}."
-            )
+            message = f"JSON Patch operation {number}, {shown(operation)}, cannot be done: {error}."
             raise FormatError(message) from error
     return document
 

@@ -18,7 +18,7 @@ import ormsgpack
 from ormsgpack import Ext, packb
 
 from argentum.errors import FormatError, LimitError, shown
-from argentum.tree.encoding import OPTIONS, pack, unpack
+from argentum.tree.encoding import OPTIONS, WRAP_EVERY, pack, unpack
 from argentum.tree.kinds import Kind
 
 TYPE, VALUE = "$type", "value"
@@ -99,20 +99,27 @@ def from_jsonable(data: Any, *, live: bool = False) -> Any:
         live: see `argentum.tree.encoding.unpack`.
 
     Raises:
+        LimitError: the JSON nests too deep.
         FormatError: a `$type` that this version does not know, or a value that does not fit it.
     """
-    return unpack(packb(_up(data), None, OPTIONS), live=live)
+    try:
+        return unpack(packb(_up(data), None, OPTIONS), live=live)
+    except RecursionError as error:
+        message = "The JSON nests too deep to be read as a value."
+        raise LimitError(message) from error
 
 
-def _up(data: Any) -> Any:
+def _up(data: Any, depth: int = 1) -> Any:
+    if depth % WRAP_EVERY == 0 and type(data) in (list, dict):
+        return Ext(Kind.DEEP, packb(_up(data), None, OPTIONS))
     if type(data) is list:
-        return [_up(item) for item in data]
+        return [_up(item, depth + 1) for item in data]
     if type(data) is int and not -(2**63) <= data < 2**64:
         return Ext(Kind.BIG_INT, packb(hex(data)))
     if type(data) is not dict:
         return data
     if TYPE not in data:
-        return {key: _up(item) for key, item in data.items()}
+        return {key: _up(item, depth + 1) for key, item in data.items()}
     return _typed(data[TYPE], data.get(VALUE))
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from argentum.clock import now_ns
 from argentum.errors import InputError, not_found, shown
@@ -16,8 +16,7 @@ from argentum.tree import Change, Tree, apply, freeze
 from argentum.tree import diff as tree_diff
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """A state at a moment, with the label that it was given."""
 
     label: str

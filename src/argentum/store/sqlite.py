@@ -20,7 +20,7 @@ from weakref import WeakSet
 
 import apsw
 
-from argentum.errors import InputError, StoreError, not_found
+from argentum.errors import FormatError, InputError, StoreError, not_found
 from argentum.events import Event, RunInfo
 from argentum.store.filesystems import network_type
 from argentum.store.packing import packed, unpacked
@@ -360,14 +360,14 @@ class SqliteStore:
             pages = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
             problems = [] if pages == ["ok"] else pages
             for digest, data in db.execute("SELECT digest, data FROM chunk"):
-                if digest_of(unpacked(data)) != digest:
+                if not _is_chunk(digest, data):
                     problems.append(f"Chunk {digest.hex()} was altered.")
         for info in self.runs():
-            for event in self.events(info.run_id):
+            for seq in range(1, info.events + 1):
                 try:
-                    event.body.thaw(live=False)
-                except ValueError as error:
-                    problems.append(f"Event {info.run_id}@{event.seq}: {error}")
+                    self.event(info.run_id, seq).body.thaw(live=False)
+                except (ValueError, LookupError) as error:
+                    problems.append(f"Event {info.run_id}@{seq}: {error}")
         return problems
 
     def close(self) -> None:
@@ -399,6 +399,13 @@ def _rolled_back(db: apsw.Connection) -> Iterator[None]:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def _is_chunk(digest: bytes, data: bytes) -> bool:
+    try:
+        return digest_of(unpacked(data)) == digest
+    except FormatError:
+        return False
 
 
 def _number(value: Any) -> int | None:

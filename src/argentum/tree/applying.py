@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from argentum.errors import InputError
+from argentum.errors import InputError, LimitError
 from argentum.tree.changes import ADDED, CHANGED, MOVED, REMOVED, Change
 from argentum.tree.kinds import Record
 from argentum.tree.paths import Key, Path, Step
@@ -29,6 +29,7 @@ def apply(changes: Iterable[Change], tree: Tree) -> Tree:
 
     Raises:
         InputError: the changes do not fit the tree; the message names the first place.
+        LimitError: the changes lie deeper than this thread may recurse.
     """
     root = _Edits()
     whole: Change | None = None
@@ -44,7 +45,11 @@ def apply(changes: Iterable[Change], tree: Tree) -> Tree:
         return freeze(whole.after)
     if not root.own and not root.below:
         return tree
-    return freeze(_edited(tree.thaw(live=False), root, ()), tree)
+    try:
+        return freeze(_edited(tree.thaw(live=False), root, ()), tree)
+    except RecursionError as error:
+        message = "The changes lie deeper than this thread may recurse."
+        raise LimitError(message) from error
 
 
 def _edited(value: Any, edits: _Edits, path: tuple[Step, ...]) -> Any:
@@ -54,19 +59,26 @@ def _edited(value: Any, edits: _Edits, path: tuple[Step, ...]) -> Any:
             return deque(items, value.maxlen)
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, Record):
-        inner, outer = value.fields.get(""), _Edits()
-        if "" in value.fields and not _names_fields(value, edits):
-            return Record(value.type_name, {**value.fields, "": _edited(inner, edits, path)})
-        outer = edits
-        return Record(value.type_name, _edited_keys(value.fields, outer, path))
+        if "" not in value.fields:
+            return Record(value.type_name, _edited_keys(value.fields, edits, path))
+        outer, inner = _split(edits, value)
+        fields = _edited_keys(value.fields, outer, path)
+        if inner.own or inner.below:
+            fields[""] = _edited(fields[""], inner, path)
+        return Record(value.type_name, fields)
     if isinstance(value, dict):
         return _edited_keys(value, edits, path)
     raise _misfit(path)
 
 
-def _names_fields(value: Record, edits: _Edits) -> bool:
-    steps = {change.path.parts[-1] for change in edits.own} | set(edits.below)
-    return bool(steps) and steps <= set(value.fields)
+def _split(edits: _Edits, value: Record) -> tuple[_Edits, _Edits]:
+    """Part the edits of an object's attributes from those of its built-in value."""
+    outer, inner = _Edits(), _Edits()
+    for change in edits.own:
+        (outer if change.path.parts[-1] in value.fields else inner).own.append(change)
+    for step, below in edits.below.items():
+        (outer if step in value.fields else inner).below[step] = below
+    return outer, inner
 
 
 def _edited_items(items: list[Any], edits: _Edits, path: tuple[Step, ...]) -> list[Any]:

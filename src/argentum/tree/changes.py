@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from argentum.tree.chunks import page_digest as _page_digest
 from argentum.tree.chunks import reference_of
@@ -30,8 +30,7 @@ LOOK_AHEAD = 32
 _Steps = tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One difference between two states."""
 
     path: Path
@@ -78,7 +77,7 @@ class _Walk:
         self.stack = [((), (), _Packed(before), _Packed(after))]
         while self.stack:
             path, source, old, new = self.stack.pop()
-            if isinstance(old, Change):
+            if type(old) is Change:
                 yield old
                 continue
             self.next = []
@@ -89,7 +88,9 @@ class _Walk:
             self.stack.extend(reversed(self.next))
 
     def emit(self, kind: str, path: _Steps, source: _Steps, old: Any, new: Any) -> None:
-        change = Change(Path.of(path), kind, _public(old), _public(new), Path.of(source))
+        here = Path.of(path)
+        there = here if path == source else Path.of(source)
+        change = Change(here, kind, _public(old), _public(new), there)
         self.next.append(((), (), change, None))
 
     # ------------------------------------------------------------ entries
@@ -119,10 +120,7 @@ class _Walk:
         for old_pages, new_pages, old_at, new_at in _page_gaps(old, new):
             left = [entry for page in old_pages for entry in page.entries]
             right = [entry for page in new_pages for entry in page.entries]
-            start, end = common_ends(list(map(_entry_token, left)), list(map(_entry_token, right)))
-            old_items = list(map(_Packed, left[start : len(left) - end]))
-            new_items = list(map(_Packed, right[start : len(right) - end]))
-            work.add(old_items, new_items, old_at + start, new_at + start)
+            work.add(list(map(_Packed, left)), list(map(_Packed, right)), old_at, new_at)
         work.finish()
 
     # ------------------------------------------------------------ values
@@ -136,7 +134,7 @@ class _Walk:
         elif kind is dict:
             left, right = _by_key(old), _by_key(new)
             self._keys(path, source, left, right, lambda key: _step(_unkeyed(key)))
-        elif kind is Record and old.type_name == new.type_name:
+        elif kind is Record and old.type_name == new.type_name and _steps_are_clear(old, new):
             self._keys(path, source, old.fields, new.fields, _field)
         elif kind in (list, tuple) or (kind is deque and old.maxlen == new.maxlen):
             work = _Lists(self, path, source)
@@ -147,6 +145,8 @@ class _Walk:
 
     def _keys(self, path: _Steps, source: _Steps, old: Any, new: Any, step: Any) -> None:
         for key, value in new.items():
+            if key in old and _surely_same(old[key], value):
+                continue
             at = step(key)
             here, there = (path, source) if at is None else ((*path, at), (*source, at))
             if key in old:
@@ -183,8 +183,37 @@ _SEQUENCES = frozenset({Kind.LIST, Kind.TUPLE, Kind.DEQUE})
 
 
 def _comparable(old: Branch, new: Branch) -> bool:
-    same = old.kind is new.kind and old.head == new.head
-    return same and old.kind not in (Kind.SET, Kind.FROZENSET)
+    """Tell whether two large containers of one kind are compared part by part."""
+    if old.kind is not new.kind or old.head != new.head:
+        return False
+    if old.kind is Kind.SUBCLASS:
+        left, right = _only_entry(old), _only_entry(new)
+        return type(left) is type(right) is Branch and left.kind is right.kind is Kind.DICT
+    return old.kind not in (Kind.SET, Kind.FROZENSET)
+
+
+def _only_entry(branch: Branch) -> Entry | None:
+    return pages_of(branch)[0].entries[0] if branch.count == 1 else None
+
+
+def _steps_are_clear(old: Record, new: Record) -> bool:
+    """
+    Tell whether every step into two records of one class means the same in both.
+
+    In an instance of a subclass of a built-in type, a step leads to an attribute or to a member of
+    the built-in value, and the value as a whole has no step of its own.
+    """
+    if "" not in old.fields and "" not in new.fields:
+        return True
+    if old.fields.keys() != new.fields.keys():
+        return False
+    left, right = old.fields[""], new.fields[""]
+    if type(left) is not type(right) or type(left) not in (dict, list, tuple, deque):
+        return False
+    if type(left) is deque:
+        return bool(left.maxlen == right.maxlen)
+    attributes = old.fields.keys() - {""}
+    return type(left) is not dict or attributes.isdisjoint([*left, *right])
 
 
 def same_leaf(old: object, new: object) -> bool:
@@ -194,6 +223,17 @@ def same_leaf(old: object, new: object) -> bool:
     if type(old) is not type(new) or type(old) not in _ATOMS:
         return False
     return old == new or (old != old and new != new)  # noqa: PLR0124 - NaN
+
+
+def _surely_same(old: Any, new: Any) -> bool:
+    """Tell quickly, for most values that are the same, that they are."""
+    if same_leaf(old, new):
+        return True
+    same_kind = type(old) is type(new) and type(old) in _PLAIN_CONTAINERS
+    return same_kind and pack(old) == pack(new)
+
+
+_PLAIN_CONTAINERS = frozenset({list, dict})
 
 
 def _same_entry(old: Entry, new: Entry) -> bool:
@@ -331,8 +371,10 @@ class _Lists:
 
     def add(self, old: list[Any], new: list[Any], old_at: int, new_at: int) -> None:
         """Align two parts of the lists, whose first items lie at the given places."""
-        left = [_Item(at, value, _token(value)) for at, value in enumerate(old, old_at)]
-        right = [_Item(at, value, _token(value)) for at, value in enumerate(new, new_at)]
+        tokens, others = list(map(_token, old)), list(map(_token, new))
+        skip, end = common_ends(tokens, others)
+        left = _items(old, tokens, old_at, skip, end)
+        right = _items(new, others, new_at, skip, end)
         start = begin = 0
         matches = align([item.token for item in left], [item.token for item in right])
         for at, other in [*matches, (len(left), len(right))]:
@@ -388,6 +430,12 @@ class _Lists:
                 for olds, news in self.segments
             ]  # fmt: skip
         return moves
+
+
+def _items(values: list[Any], tokens: list[Hashable], at: int, skip: int, end: int) -> list[_Item]:
+    """Wrap the values without so many at the start and at the end."""
+    places = range(skip, len(values) - end)
+    return [_Item(at + place, values[place], tokens[place]) for place in places]
 
 
 def _token(value: Any) -> Hashable:

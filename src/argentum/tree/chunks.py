@@ -5,7 +5,7 @@ A reference is one byte and its content:
 
     i DATA      the encoded value itself
     c DIGEST    a chunk that is the encoded value
-    b MSGPACK   a branch: [kind, head, digest of its top group, count, size]
+    b MSGPACK   a branch: [kind, head, is it one page?, digest of the page or top group, count, siz
 
 A page's chunk is the MessagePack array [keys or nil, references, closed, mark], a group's is
 [groups below?, digests of the children in one, counts, sizes, marks]. The digest is BLAKE2b of 128
@@ -23,7 +23,7 @@ from ormsgpack import packb, unpackb
 
 from argentum.errors import FormatError
 from argentum.tree.kinds import Kind
-from argentum.tree.nodes import Branch, Entry, Fetch, Group, Page
+from argentum.tree.nodes import NO_CUT, Branch, Entry, Fetch, Group, Page
 
 DIGEST_BYTES = 16
 INLINE_BYTES = 96
@@ -49,8 +49,9 @@ def reference_of(entry: Entry, inline_bytes: int = INLINE_BYTES) -> bytes:
         return _INLINE + entry if inline else _CHUNK + digest_of(entry)
     branch: Branch = entry  # type: ignore[assignment]
     if branch.reference is None:
-        top = branch.top.digest or _digest_group(branch.top)
-        packed = packb([int(branch.kind), branch.head, top, branch.count, branch.size])
+        top = branch.top.digest or _digest(branch.top)
+        one_page = type(branch.top) is Page
+        packed = packb([int(branch.kind), branch.head, one_page, top, branch.count, branch.size])
         branch.reference = _BRANCH + packed
     return branch.reference
 
@@ -148,11 +149,11 @@ class Loader:
         if tag != _BRANCH:
             message = f"A stored reference starts with {tag!r}; this version knows i, c and b."
             raise FormatError(message)
-        kind, head, top, count, size = unpackb(content)
+        kind, head, one_page, top, count, size = unpackb(content)
         branch = Branch.__new__(Branch)
         branch.kind, branch.head, branch.names = Kind(kind), head, None
         branch.count, branch.size, branch.reference = count, size, reference
-        branch.top = self._stub(Group, top, count, size, 0)
+        branch.top = self._stub(Page if one_page else Group, top, count, size, NO_CUT)
         return branch
 
     def _stub(self, cls: Any, digest: bytes, count: int, size: int, mark: int) -> Any:

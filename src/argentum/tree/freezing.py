@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain, repeat
+from operator import is_
 from typing import Any
 
 from ormsgpack import packb
@@ -24,12 +25,12 @@ from argentum.tree.encoding import (
 )
 from argentum.tree.kinds import Kind, Parts, is_leaf, take_apart
 from argentum.tree.nodes import (
+    NO_CUT,
     PAGE_ENTRIES,
     Branch,
     Entry,
     Group,
     Page,
-    cuts,
     group_pages,
     mark_of,
     pages_of,
@@ -63,14 +64,10 @@ class Freezer:
         Args:
             guess: what was at this place in the previous tree; it is returned if it is equal.
         """
-        if type(guess) is Branch and is_leaf(value):
-            guess = None
-        if type(guess) is not Branch:
-            large = guess is None and _looks_large(value)
-            before: bytes | None = guess  # type: ignore[assignment] # it is no branch
-            data = None if large else self._whole(value, before, limit)
+        if type(guess) is not Branch or is_leaf(value):
+            data = self._whole(value, guess, limit)
             if data is not None:
-                return data
+                return guess if data == guess else data
             guess = None
         if len(self.around) < MAX_BRANCHES:
             split = self._split(value, guess, limit)
@@ -78,8 +75,10 @@ class Freezer:
                 return split
         return pack(value, ancestors=self.around)
 
-    def _whole(self, value: object, guess: bytes | None, limit: int) -> bytes | None:
+    def _whole(self, value: object, guess: Entry | None, limit: int) -> Entry | None:
         """Encode a value in one piece, or give None if it should be split."""
+        if guess is None and _looks_large(value):
+            return None
         try:
             data = packb(value, None, OPTIONS)
         except TypeError:
@@ -92,8 +91,6 @@ class Freezer:
                 return guess
             if len(data) <= limit and may_hold_binary(data) and holds_binary(value):
                 data = pack_exactly(value, ancestors=self.around)
-        if data == guess:
-            return guess
         return data if len(data) <= limit else self._whole_leaf(value, data)
 
     def _whole_leaf(self, value: object, data: bytes) -> bytes | None:
@@ -129,10 +126,8 @@ class Freezer:
             entries = list(map(self.entry, values[at:end], page.entries, repeat(SMALL_BYTES)))
             if entries != page.entries:
                 changed = True
-                refs = [
-                    ref if entry is before else None
-                    for entry, before, ref in zip(entries, page.entries, page.refs, strict=True)
-                ]
+                same = map(is_, entries, page.entries)
+                refs = [ref if kept else None for ref, kept in zip(page.refs, same, strict=False)]
                 pages.append(Page(page.keys, entries, refs, closed=page.closed, mark=page.mark))
             else:
                 pages.append(page)
@@ -156,7 +151,7 @@ class Freezer:
 
 
 def _branch(
-    kind: Kind, head: object, top: Group, limit: int, names: list[str] | None
+    kind: Kind, head: object, top: Page | Group, limit: int, names: list[str] | None
 ) -> Branch | None:
     return None if top.size <= limit else Branch(kind, head, top, names=names)
 
@@ -213,11 +208,12 @@ class _Paging:
         start = len(self.encoded)
         if start >= end:
             return
+        values = self.values[start:end]
         try:
-            self.encoded += [packb(value, None, OPTIONS) for value in self.values[start:end]]
+            self.encoded += [packb(value, None, OPTIONS) for value in values]
         except TypeError:
             entry, limit = self.freezer.entry, self.limit
-            self.encoded += [entry(value, None, limit) for value in self.values[start:end]]
+            self.encoded += [entry(value, None, limit) for value in values]
 
     def pages(self) -> list[Page]:
         """Give the pages in order."""
@@ -239,12 +235,14 @@ class _Paging:
 
     def _old_page_like(self, at: int) -> Page | None:
         """Find the old page that starts with the next entry, near where it was."""
-        old, next_entry = self.old, self.encoded[at]
-        for number in range(self.old_at, min(self.old_at + PAGE_ENTRIES, len(old))):
-            if old[number].entries[0] == next_entry:
-                self.old_at = number
-                return old[number]
-        return old[self.old_at] if self.old_at < len(old) else None
+        if self.old_at >= len(self.old):
+            return None
+        next_entry = self.encoded[at]
+        for page in self.old[self.old_at : self.old_at + PAGE_ENTRIES]:
+            if page.entries[0] == next_entry:
+                self.old_at = self.old.index(page, self.old_at)
+                return page
+        return self.old[self.old_at]
 
     def _fits(self, at: int, page: Page) -> bool:
         end = at + page.count
@@ -257,91 +255,82 @@ class _Paging:
 
     def _new_page(self, start: int, old: Page | None) -> Page:
         """Make the page that begins here, taking over what is equal in an old page."""
-        page = _Draft()
-        self._encode_to(min(start + PAGE_ENTRIES, self.count))
-        while not page.closed and start + len(page.entries) < self.count:
-            at = start + len(page.entries)
-            place = self._find(at, old, page.place)
-            if place < 0 and not self.final:
-                self.encoded[at] = self._finished(at)
-                place = self._find(at, old, page.place)
-            entry = self.encoded[at]
-            if place < 0 or old is None:
-                page.add(entry, None, mark_of(None if self.keys is None else self.keys[at], entry))
-            elif self.keys is not None:
-                page.place = place
-                page.add(old.entries[place], old.refs[place], mark_of(self.keys[at], entry))
+        end = min(start + PAGE_ENTRIES, self.count)
+        self._encode_to(end)
+        if self.keys is not None:
+            return self._new_keyed_page(self.keys, start, end, old)
+        before: list[Entry] = [] if old is None else old.entries
+        old_refs: list[bytes | None] = [] if old is None else old.refs
+        entries: list[Entry] = []
+        refs: list[bytes | None] = []
+        at, place, mark = start, 0, NO_CUT
+        while at < end and mark == NO_CUT:
+            run = self._run(at, end, before, place)
+            if run == 0:
+                entry = self._finished(at)
+                self.encoded[at] = entry
+                # `index` alone would write the whole entry into its error message
+                if entry in before:
+                    place = before.index(entry)
+                    continue
+                entries.append(entry)
+                refs.append(None)
+                at, place, mark = at + 1, place + 1, mark_of(None, entry)
             else:
-                self._take_run(page, at, old, place)
-        return self._finish_page(page, start, old)
+                entries += before[place : place + run]
+                refs += old_refs[place : place + run]
+                at, place = at + run, place + run
+                if old is not None and place == len(before):
+                    mark = old.mark
+        return self._page(None, entries, refs, mark, old)
 
-    def _take_run(self, page: _Draft, at: int, old: Page, place: int) -> None:
-        """Take over as many list items in a row as are equal: only an old page's end can cut."""
-        room = PAGE_ENTRIES - len(page.entries)
-        for length in (min(room, old.count - place), min(room, 16), min(room, 4), 1):
-            if self.encoded[at : at + length] == old.entries[place : place + length]:
+    def _run(self, at: int, end: int, before: list[Entry], place: int) -> int:
+        """Count how many items in a row are the old page's; none of its but the last can cut."""
+        encoded = self.encoded
+        most = min(end - at, len(before) - place)
+        run = 0
+        while run < most and encoded[at + run] == before[place + run]:
+            run += 1
+        return run
+
+    def _new_keyed_page(self, keys: list[bytes], start: int, end: int, old: Page | None) -> Page:
+        before: dict[bytes, tuple[Entry, bytes | None]] = {}
+        if old is not None:
+            before = dict(zip(old.keys or (), zip(old.entries, old.refs, strict=True), strict=True))
+        entries: list[Entry] = []
+        refs: list[bytes | None] = []
+        for at in range(start, end):
+            entry, ref = self._finished(at), None
+            known = before.get(keys[at])
+            if known is not None and known[0] == entry:
+                entry, ref = known
+            entries.append(entry)
+            refs.append(ref)
+            mark = mark_of(keys[at], entry)
+            if mark != NO_CUT:
                 break
-        end = place + length
-        page.entries += old.entries[place:end]
-        page.refs += old.refs[place:end]
-        page.place = end
-        page.mark = old.mark if end == old.count else 1
-        page.closed = len(page.entries) == PAGE_ENTRIES or cuts(page.mark, 0)
+        return self._page(keys[start : start + len(entries)], entries, refs, mark, old)
 
-    def _finish_page(self, page: _Draft, start: int, old: Page | None) -> Page:
-        keys = None if self.keys is None else self.keys[start : start + len(page.entries)]
-        if (
-            old is not None
-            and old.closed is page.closed
-            and old.entries == page.entries
-            and old.keys == keys
-        ):
+    def _page(
+        self,
+        keys: list[bytes] | None,
+        entries: list[Entry],
+        refs: list[bytes | None],
+        mark: int,
+        old: Page | None,
+    ) -> Page:
+        closed = len(entries) == PAGE_ENTRIES or mark != NO_CUT
+        if old is not None and old.closed is closed and old.entries == entries and old.keys == keys:
             return old
-        mark = page.mark
-        if not cuts(mark, 0):
-            mark = mark_of(None if keys is None else keys[-1], page.entries[-1])
-        return Page(keys, page.entries, page.refs, closed=page.closed, mark=mark)
-
-    def _find(self, at: int, old: Page | None, place: int) -> int:
-        """Find an entry in the old page, first at the expected place; -1 if it is not there."""
-        if old is None:
-            return -1
-        before, entry = old.entries, self.encoded[at]
-        if place < len(before) and before[place] == entry:
-            return place
-        # `index` alone would write the whole entry into its error message
-        return before.index(entry) if entry in before else -1
+        return Page(keys, entries, refs, closed=closed, mark=mark)
 
     def _finished(self, at: int) -> Entry:
         """Make the plain encoding of an item exact, and split the item if it is large."""
         data = self.encoded[at]
-        if type(data) is not bytes:
+        if self.final or type(data) is not bytes:
             return data
         value = self.values[at]
-        if len(data) > self.limit and not is_leaf(value):
+        large = len(data) > self.limit and not is_leaf(value)
+        if large or (may_hold_binary(data) and holds_binary(value)):
             return self.freezer.entry(value, None, self.limit)
-        if may_hold_binary(data) and holds_binary(value):
-            return pack_exactly(value, ancestors=self.freezer.around)
         return data
-
-
-class _Draft:
-    """A page in the making."""
-
-    __slots__ = ("closed", "entries", "mark", "place", "refs")
-
-    def __init__(self) -> None:
-        self.entries: list[Entry] = []
-        self.refs: list[bytes | None] = []
-        self.place = 0
-        """Where in the old page the next entry probably is."""
-        self.mark = 1
-        self.closed = False
-
-    def add(self, entry: Entry, ref: bytes | None, mark: int) -> None:
-        """Add one entry."""
-        self.entries.append(entry)
-        self.refs.append(ref)
-        self.place += 1
-        self.mark = mark
-        self.closed = cuts(mark, 0) or len(self.entries) == PAGE_ENTRIES

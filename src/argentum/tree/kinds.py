@@ -258,6 +258,8 @@ _LATE_LEAVES: dict[str, Callable[[Any], object]] = {
 def is_leaf(value: object) -> bool:
     """Tell whether `leaf` writes a value."""
     cls = type(value)
+    if cls in _CONTAINERS:
+        return False
     return cls in _PLAIN or cls in _LEAVES or f"{cls.__module__}:{cls.__qualname__}" in _LATE_LEAVES
 
 
@@ -388,12 +390,12 @@ def _object_array(value: Any) -> Parts:
 
 def _enum(value: Enum, cls: type) -> Ext:
     # `value` and `name` may be overridden, `_value_` and `_name_` are what the class set.
-    plain = value._value_ if type(value._value_) in (bool, float) else None  # noqa: SLF001
-    if type(value._value_) is str and _plain_names([value._value_]):  # noqa: SLF001
-        plain = value._value_  # noqa: SLF001
-    if type(value._value_) is int and value._value_ in _INT64:  # noqa: SLF001
-        plain = value._value_  # noqa: SLF001
-    return Ext(Kind.ENUM, packb([name_of(cls), _text(str(value._name_)), plain]))  # noqa: SLF001
+    plain = value._value_ if type(value._value_) in (bool, float) else None
+    if type(value._value_) is str and _plain_names([value._value_]):
+        plain = value._value_
+    if type(value._value_) is int and value._value_ in _INT64:
+        plain = value._value_
+    return Ext(Kind.ENUM, packb([name_of(cls), _text(str(value._name_)), plain]))
 
 
 def _stand_in(value: object) -> Parts | Ext:
@@ -691,8 +693,8 @@ def _new_then(fill: str) -> Callable[[Any, Any], object]:
 
 
 def _new_from(cls: type, plain: Any) -> object:
-    base: Any = type(plain)
-    return base.__new__(cls, plain)
+    make: Callable[..., object] = type(plain).__new__
+    return make(cls, plain)
 
 
 _MAKERS: dict[type, Callable[[Any, Any], object]] = {

@@ -22,6 +22,9 @@ from argentum.tree.kinds import Kind
 PAGE_ENTRIES = 64
 CUT_BITS = 5
 _CUT_MASK = (1 << CUT_BITS) - 1
+NO_CUT = 0xFFFFFFFF
+"""The mark of an entry or page after which nothing ends."""
+MARKED_BYTES = 256
 
 Fetch = Callable[[Sequence[bytes]], Mapping[bytes, bytes]]
 
@@ -50,11 +53,11 @@ class Page:
         self.closed = closed
         """Whether the page ends by itself, whatever comes after it."""
         self.mark = mark
-        self.count = len(entries)
-        self.branches = Branch in set(map(type, entries))
+        self.count: int = len(entries)
+        self.branches = Branch in map(type, entries)
         """Whether any entry is a `Branch`."""
         sizes = map(size_of, entries) if self.branches else map(len, entries)  # type: ignore[arg-type]
-        self.size = sum(sizes) + (0 if keys is None else sum(map(len, keys)))
+        self.size: int = sum(sizes) + (0 if keys is None else sum(map(len, keys)))
         self.digest: bytes | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -73,9 +76,13 @@ class Group:
 
     def __init__(self, children: list[Page | Group]) -> None:
         self.children = children
-        self.mark: int = children[-1].mark if children else 0
-        self.count: int = sum(child.count for child in children)
-        self.size: int = sum(child.size for child in children)
+        self.count = 0
+        self.size = 0
+        self.mark = NO_CUT
+        for child in children:
+            self.count += child.count
+            self.size += child.size
+            self.mark = child.mark
         self.digest: bytes | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -113,7 +120,7 @@ class Branch:
     __slots__ = ("count", "head", "kind", "names", "reference", "size", "top")
 
     def __init__(
-        self, kind: Kind, head: object, top: Group, *, names: list[str] | None = None
+        self, kind: Kind, head: object, top: Page | Group, *, names: list[str] | None = None
     ) -> None:
         self.kind = kind
         self.head = head
@@ -135,21 +142,41 @@ def size_of(entry: Entry) -> int:
 
 
 def mark_of(key: bytes | None, entry: Entry) -> int:
-    """Give the number that decides whether a page ends after this entry."""
+    """
+    Give the number by which a page ends after this entry, or `NO_CUT` if it does not.
+
+    For dicts it comes from the key, so that new values leave the pages as they are; for lists from
+    the entry's length and last bytes, which is quick and differs enough.
+    """
     if key is not None:
-        return crc32(key)
-    if type(entry) is bytes:
-        return crc32(entry)
-    return crc32(b"%d" % size_of(entry))
+        mark = crc32(key)
+    elif type(entry) is bytes:
+        mark = crc32(entry[-MARKED_BYTES:], len(entry))
+    else:
+        mark = crc32(b"%d" % size_of(entry))
+    return NO_CUT if mark & _CUT_MASK else mark
 
 
-def cuts(mark: int, level: int) -> bool:
-    """Tell whether a page (level 0) or a group of that level ends after this mark."""
+def _cuts(mark: int, level: int) -> bool:
+    """Tell whether a group of that level (from 1) ends after this mark."""
     return not (mark >> (CUT_BITS * level)) & _CUT_MASK
 
 
-def group_pages(pages: Sequence[Page], old: Group | None) -> Group:
+def pages_of(branch: Branch) -> list[Page]:
+    """List the pages of a branch from first to last."""
+    if type(branch.top) is Page:
+        return [branch.top]
+    level: list[Any] = branch.top.children
+    while level and type(level[0]) is Group:
+        fill_all(level)
+        level = [child for group in level for child in group.children]
+    return level
+
+
+def group_pages(pages: Sequence[Page], old: Page | Group | None) -> Page | Group:
     """Put pages under one group, of several levels if they are many; share what `old` has."""
+    if len(pages) == 1:
+        return pages[0]
     if len(pages) <= PAGE_ENTRIES:
         return Group(list(pages))
     known = _groups_by_first(old)
@@ -164,7 +191,7 @@ def group_pages(pages: Sequence[Page], old: Group | None) -> Group:
 def _split(level: list[Page | Group], number: int) -> Iterator[list[Page | Group]]:
     start = 0
     for at, node in enumerate(level, 1):
-        if at - start == PAGE_ENTRIES or cuts(node.mark, number):
+        if at - start == PAGE_ENTRIES or _cuts(node.mark, number):
             yield level[start:at]
             start = at
     if start < len(level):
@@ -178,24 +205,15 @@ def _shared(children: list[Page | Group], known: Mapping[int, list[Group]]) -> G
     return Group(children)
 
 
-def _groups_by_first(top: Group | None) -> dict[int, list[Group]]:
+def _groups_by_first(top: Page | Group | None) -> dict[int, list[Group]]:
     found: dict[int, list[Group]] = {}
-    stack = [] if top is None else [top]
+    stack = [top] if type(top) is Group else []
     while stack:
         group = stack.pop()
         if group.children:
             found.setdefault(id(group.children[0]), []).append(group)
         stack.extend(child for child in group.children if type(child) is Group)
     return found
-
-
-def pages_of(branch: Branch) -> list[Page]:
-    """List the pages of a branch from first to last."""
-    level = branch.top.children
-    while level and type(level[0]) is Group:
-        fill_all(level)
-        level = [child for group in level for child in group.children]
-    return level  # type: ignore[return-value] # only pages are left
 
 
 def fill_all(nodes: Sequence[Page | Group]) -> None:

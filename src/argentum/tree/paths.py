@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from argentum.errors import InputError, shown
@@ -72,16 +73,20 @@ class Path(str):
 
 
 def _text(steps: tuple[Step, ...]) -> str:
-    pieces: list[str] = []
+    text = ""
     for step in steps:
-        if isinstance(step, str):
-            if _WORD.fullmatch(step):
-                pieces.append(f".{step}" if pieces else step)
-            else:
-                pieces.append(f"[{_quoted(step)}]")
+        if type(step) is str and _is_word(step):
+            text += f".{step}" if text else step
+        elif isinstance(step, str):
+            text += f"[{_quoted(step)}]"
         else:
-            pieces.append(f"[{step}]" if isinstance(step, int) else str(step))
-    return "".join(pieces)
+            text += f"[{step}]" if isinstance(step, int) else str(step)
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _is_word(step: str) -> bool:
+    return _WORD.fullmatch(step) is not None
 
 
 def _quoted(step: str) -> str:
