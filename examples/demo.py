@@ -44,7 +44,9 @@ def main() -> int:
     say("5. Its missing fact had been found, though: the researcher had all four.")
     argentum("show", "@researcher/what if there is no exception", "facts")
     say("6. Did the writer get it? Between these two states it is gone: dropped at the handoff.")
-    argentum("diff", "@researcher/what if there is no exception", "@writer/received", "--path", "facts")
+    argentum(
+        "diff", "@researcher/what if there is no exception", "@writer/received", "--path", "facts"
+    )
     say("Try the commands yourself (.venv/bin/argentum --help). Next: record a program of yours.")
     return 0
 

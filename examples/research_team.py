@@ -14,13 +14,15 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass, field
-
 from pydoc_data.topics import topics
+from typing import Any
 
 import argentum
 
 QUESTION = "How does a with statement handle an exception that is raised in its block?"
-STOP_WORDS = frozenset("a an and does how in is it its of on or that the this to what when".split())
+STOP_WORDS = frozenset(
+    "a an and does how in is it its of on or that the this to what when".split(),  # noqa: SIM905
+)
 NOTES_FOR_WRITER = 3
 """How many facts the researcher passes on. The fault: what it must cover is not looked at."""
 
@@ -33,7 +35,9 @@ def words(text: str) -> list[str]:
 
 def sentences(text: str) -> list[str]:
     """Split prose into sentences; lines of code are left out."""
-    prose = [part for part in text.split("\n\n") if not re.search(r"^ {4,}|::|\*\*\*|===|---", part)]
+    prose = [
+        part for part in text.split("\n\n") if not re.search(r"^ {4,}|::|\*\*\*|===|---", part)
+    ]
     pieces = re.split(r"(?<=[.!?])\s+", " ".join(" ".join(prose).split()))
     return [piece for piece in pieces if 40 < len(piece) < 400]  # noqa: PLR2004 - a sentence
 
@@ -73,7 +77,13 @@ class Team:
         sub_questions = {
             "what is entered and left": [*subject, "context", "manager", "enter", "exit"],
             "what happens on an exception": [*subject, "exit", "traceback", "argument"],
-            "when is the exception suppressed": ["exception", "exit", "suppressed", "true", "return"],
+            "when is the exception suppressed": [
+                "exception",
+                "exit",
+                "suppressed",
+                "true",
+                "return",
+            ],
             "what if there is no exception": ["without", "exit", "none", "argument", "return"],
         }
         me.snapshot("planned", {"question": question, "sub_questions": list(sub_questions)})
@@ -96,15 +106,20 @@ class Team:
             """Give a topic's text."""
             return topics[name]
 
-        state = {"facts": [], "open": list(sub_questions), "confidence": 0.0}
+        state: dict[str, Any] = {"facts": [], "open": list(sub_questions), "confidence": 0.0}
         me.snapshot("start", state)
         for sub_question, wanted in sub_questions.items():
             names = search_manual(wanted)
             candidates = [(s, name) for name in names for s in sentences(read_topic(name))]
-            with me.model_call("sentence-ranker", [{"role": "user", "content": sub_question}]) as call:
+            with me.model_call(
+                "sentence-ranker", [{"role": "user", "content": sub_question}]
+            ) as call:
                 score, claim = rank([sentence for sentence, _ in candidates], wanted)[0]
                 call.output({"role": "assistant", "content": claim, "score": score})
-                call.usage(input_tokens=sum(len(s) for s, _ in candidates) // 4, output_tokens=len(claim) // 4)
+                call.usage(
+                    input_tokens=sum(len(s) for s, _ in candidates) // 4,
+                    output_tokens=len(claim) // 4,
+                )
             topic = next(name for sentence, name in candidates if sentence == claim)
             self.facts.append(Fact(claim, topic, sub_question, score))
             state = {

@@ -6,12 +6,14 @@ A reasoning agent with its state tracked: what changed at each step, and a state
 
 from __future__ import annotations
 
+from typing import Any
+
 from argentum import StateDiff
 
 diff = StateDiff()
 
 # An agent processes a user's question; it changes its state in place, as agents do.
-state = {
+state: dict[str, Any] = {
     "user_query": "What is machine learning?",
     "knowledge": [],
     "confidence": 0.0,

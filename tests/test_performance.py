@@ -23,11 +23,11 @@ import dictdiffer
 import jsondiff
 import jsonpatch
 import pytest
+from tests.workload import Agent, leaves
 
 import argentum
 from argentum.state import flat_changes
 from argentum.tree import Tree, freeze
-from tests.workload import Agent, leaves
 
 SIZES = ("small", "medium", "large")
 ROUNDS = {"small": 1000, "medium": 400, "large": 60}
@@ -50,7 +50,9 @@ def final_table() -> Iterator[None]:
     width = max((len(name) for name, *_ in FIGURES), default=0)
     print("\n\nFigure".ljust(width + 2), "measured".rjust(16), "target".rjust(14))
     for name, measured, target, reached in FIGURES:
-        print(name.ljust(width), measured.rjust(16), target.rjust(14), "" if reached else "  MISSED")
+        print(
+            name.ljust(width), measured.rjust(16), target.rjust(14), "" if reached else "  MISSED"
+        )
 
 
 def measure(benchmark: Any, key: tuple[str, ...], function: Callable[..., object],
@@ -68,6 +70,7 @@ HOW = ("in place", "rebuilt", "first")
 
 
 def next_state(agent: Agent, how: str) -> tuple[Any, ...]:
+    """Give the state that a round is about."""
     state = agent.state if how == "first" else agent.step()
     return (json.loads(json.dumps(state)) if how == "rebuilt" else state,)
 
@@ -151,6 +154,7 @@ TIMES_QUICKER = {"DeepDiff": 5000, "jsonpatch": 300}
 
 
 def two_states(size: str) -> tuple[Any, Any]:
+    """Give the states around one step."""
     agent = Agent(size)
     agent.step()
     return copy.deepcopy(agent.state), copy.deepcopy(agent.step())
@@ -187,6 +191,7 @@ def test_diff_of_peer(benchmark: Any, size: str, peer: str) -> None:
 
 @pytest.fixture
 def run(tmp_path: Path) -> argentum.Run:
+    """Give a run on disk."""
     return argentum.Run("bench", store=tmp_path / "runs.db")
 
 
@@ -222,12 +227,19 @@ def test_large_run_on_disk(benchmark: Any, tmp_path: Path) -> None:
     name = f"disk of {STEPS} steps, large ({ours / 1e6:.1f} MB of {theirs / 1e9:.2f} GB): smaller"
     figure(f"{name} than LangGraph's SqliteSaver", theirs / ours, 250, "x", at_least=True)
     figure("a large snapshot on disk, median", seconds * 1e3, 20, "ms", at_least=False)
-    seqs = [e.seq for e in argentum.open_store(tmp_path / "runs.db").events(run.run_id, kinds=("snapshot",))]
-    slowest = max(restore_seconds(tmp_path / "runs.db", run.run_id, seqs[at]) for at in (0, len(seqs) // 2, -1))
+    seqs = [
+        e.seq
+        for e in argentum.open_store(tmp_path / "runs.db").events(run.run_id, kinds=("snapshot",))
+    ]
+    slowest = max(
+        restore_seconds(tmp_path / "runs.db", run.run_id, seqs[at])
+        for at in (0, len(seqs) // 2, -1)
+    )
     figure("restore of the slowest of three states", slowest * 1e3, 100, "ms", at_least=False)
 
 
 def folder_bytes(folder: Path) -> int:
+    """Add up the files of a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -245,8 +257,8 @@ def restore_seconds(path: Path, run_id: str, seq: int) -> float:
 
 def langgraph_bytes(folder: Path) -> int:
     """Keep the same steps by LangGraph's SqliteSaver, measure its file and remove it."""
-    from langgraph.checkpoint.base import empty_checkpoint
-    from langgraph.checkpoint.sqlite import SqliteSaver
+    from langgraph.checkpoint.base import empty_checkpoint  # noqa: PLC0415 - slow to load
+    from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415
 
     folder.mkdir()
     agent = Agent("large")

@@ -79,7 +79,7 @@ def _with_messages(count: int, facts: int) -> Callable[[Agent], State]:
         return {
             "agent": "a", "step": 0, "confidence": 0.0, "budget": {"usd": 1.0, "tokens": 100},
             "messages": [agent.message() for _ in range(count)],
-            "memory": [{"key": f"k{n}", "fact": agent.prose(80), "importance": agent.random.random()}
+            "memory": [{"key": f"k{n}", "fact": agent.prose(80), "weight": agent.random.random()}
                        for n in range(facts)],
         }  # fmt: skip
 

@@ -19,9 +19,7 @@ Command = Callable[..., Finished]
 
 
 @pytest.fixture
-def command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Give a function that runs the `argentum` command in this process."""
     return in_process(monkeypatch, capsys)
 

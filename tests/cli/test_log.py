@@ -157,7 +157,8 @@ def test_nothing_changed_and_never_ended(ticking, store, command):
         session.model_call("gpt").__enter__()
         run.note("inside")
 
-    assert """\
+    assert (
+        """\
 r  x  done
 seq  at      agent  what
 1    250 ms         run         x → done
@@ -167,4 +168,6 @@ seq  at      agent  what
                                   nothing changed
 5    1.5 s   a      model_call  gpt  never ended
 6    1.8 s            note      inside
-""".splitlines() == command("log").lines
+""".splitlines()
+        == command("log").lines
+    )

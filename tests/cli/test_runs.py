@@ -13,10 +13,13 @@ from argentum.store import open_store
 
 def test_table(trip, command):
     """A run is a line: id, name, status, start, time taken, events."""
-    assert """\
+    assert (
+        """\
 run                   name     status  started (UTC)        took   events
 20270115-080000-aaaa  trip.py  done    2027-01-15 08:00:00  5.8 s  16
-""".splitlines() == command("runs").lines
+""".splitlines()
+        == command("runs").lines
+    )
 
 
 def test_json(trip, command):
@@ -53,11 +56,14 @@ def test_dropped_is_shown(monkeypatch, ticking, store, command):
         run.session("a").snapshot(3, {})
         run.session("b").snapshot(None, {})
 
-    assert """\
+    assert (
+        """\
 run  name  status  started (UTC)        took   events
 r    x     done    2027-01-15 08:00:00  1.2 s  4       \
 dropped: 2, first reason: InputError: The label 3 is a int; give a str.
-""".splitlines() == command("runs").lines
+""".splitlines()
+        == command("runs").lines
+    )
     assert (
         "r  x  done  dropped: 2, first reason: InputError: The label 3 is a int; give a str."
         == command("log").lines[0]

@@ -85,7 +85,7 @@ def test_show_json_is_exact(store, command):
         (
             ("@end", "x[["),
             "'x[[' is not a path: '[[' cannot be read. Write keys with dots, places in lists in "
-            "brackets, and odd keys quoted, like messages[3].content or [\"a.b\"].c.",
+            'brackets, and odd keys quoted, like messages[3].content or ["a.b"].c.',
         ),
     ],
 )

@@ -98,9 +98,9 @@ def test_two_sessions_in_one_run(started, store, reader):
     ] == [(one.kind, one.agent) for one in reader.events("r", after=1)]
     assert {"goals": []} == planner.state_diff.restore("start")
     assert {"text": ""} == writer.state_diff.restore("start")
-    assert [
-        {"from_agent": "planner", "to_agent": "writer", "context": {"facts": ["x"]}}
-    ] == bodies(planner, "handoff")
+    assert [{"from_agent": "planner", "to_agent": "writer", "context": {"facts": ["x"]}}] == bodies(
+        planner, "handoff"
+    )
 
 
 def test_secure_is_refused():

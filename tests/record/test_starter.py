@@ -154,14 +154,17 @@ def test_exception_is_recorded(last):
     assert 1 == done.code
     assert ["failed", "error"] == [info.status, events[1].kind]
     assert ("ValueError", "ValueError: bad") == (told["type"], told["text"])
-    assert textwrap.dedent(f"""\
+    assert (
+        textwrap.dedent(f"""\
         Traceback (most recent call last):
           File "{Path.cwd()}/prog.py", line 4, in <module>
             f()
           File "{Path.cwd()}/prog.py", line 2, in f
             raise ValueError('bad')
         ValueError: bad
-    """) == told["traceback"]
+    """)
+        == told["traceback"]
+    )
     assert [*told["traceback"].splitlines(), TOLD] == steady(done.err).splitlines()
 
 

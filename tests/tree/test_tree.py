@@ -234,11 +234,12 @@ def test_count_of_a_subclass_is_that_of_its_value(size):
 @pytest.mark.parametrize("size", [16, 4096])
 def test_get_goes_into_objects(size):
     """A path leads into objects, and through a subclass into its built-in value."""
-    bag = Bag(inner=[1, "y" * 40])
+    bag = Bag({"inner": [1, "y" * 40], "": 6})
     with entries_up_to(size):
         tree = freeze({"plain": Plain(name="n" * 40, more=[5]), "bag": bag})
 
     assert 5 == tree.get("plain.more[0]")
+    assert 6 == tree.get('bag[""]')
     assert "y" * 40 == tree.get("bag.inner[1]")
 
 

@@ -263,9 +263,9 @@ def _same_atoms(one: Any, other: Any, *, zeros: bool) -> bool:
             and one.fold == other.fold
             and str(one.tzinfo) == str(other.tzinfo)
         )
-    if isinstance(one, Decimal | Fraction | complex):
+    if isinstance(one, Decimal | Fraction | complex | range):  # range(0) == range(0, 0, 2)
         return repr(one) == repr(other)
-    known = (int, str, bytes, bytearray, date, timedelta, UUID, range, enum.Enum, type(None))
+    known = (int, str, bytes, bytearray, date, timedelta, UUID, enum.Enum, type(None))
     assert isinstance(one, known), type(one)
     return bool(one == other)
 

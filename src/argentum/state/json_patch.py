@@ -56,10 +56,10 @@ class _Patch:
 
     def _add(self, change: Change) -> None:
         steps = change.path.parts
-        for depth in range(len(steps) + 1):
+        for depth in range(len(steps)):
             if steps[:depth] in self.replaced:
                 return
-            if depth < len(steps) and not self._is_json(steps[:depth], change.source.parts[:depth]):
+            if not self._is_json(steps[:depth], change.source.parts[:depth]):
                 self._replace(steps[:depth])
                 return
             self._write_removals(steps[:depth])

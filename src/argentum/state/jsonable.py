@@ -130,9 +130,9 @@ def _typed(name: Any, value: Any) -> Any:
         if name == "float":
             return float(value)
         if name == "int":
-            return int(value)
+            return _up(int(value))
         return Ext(_NAMES[name], packb(_up(value), None, OPTIONS))
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         known = ", ".join(sorted({"base64", "float", "int", *_NAMES}))
         message = (
             f"{{{TYPE!r}: {shown(name)}}} with {shown(value)} is no value; known types: {known}."

@@ -74,10 +74,14 @@ def _edited(value: Any, edits: _Edits, path: tuple[Step, ...]) -> Any:
 def _split(edits: _Edits, value: Record) -> tuple[_Edits, _Edits]:
     """Part the edits of an object's attributes from those of its built-in value."""
     outer, inner = _Edits(), _Edits()
+
+    def is_attribute(step: Step) -> bool:
+        return step != "" and step in value.fields
+
     for change in edits.own:
-        (outer if change.path.parts[-1] in value.fields else inner).own.append(change)
+        (outer if is_attribute(change.path.parts[-1]) else inner).own.append(change)
     for step, below in edits.below.items():
-        (outer if step in value.fields else inner).below[step] = below
+        (outer if is_attribute(step) else inner).below[step] = below
     return outer, inner
 
 

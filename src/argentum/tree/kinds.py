@@ -450,12 +450,12 @@ def _slots(value: object, cls: type) -> dict[str, Any]:
     return found
 
 
-def _fields(value: object, cls: type, depth: int) -> dict[str, Any] | None:
+def _fields(value: object, cls: type[Any], depth: int) -> dict[str, Any] | None:
     """Read an object's fields, or give None for what is no data."""
     if issubclass(cls, BaseException):
         args = BaseException.args.__get__(value)  # type: ignore[attr-defined] # not an override
         return {"args": args, **_attributes(value)}
-    if not is_plain_data(cls):
+    if not is_plain_data(cls):  # type: ignore[arg-type] # a class is hashable
         module = str(cls.__module__).partition(".")[0]
         library = module in sys.stdlib_module_names and not issubclass(cls, _STDLIB_DATA)
         no_data = (type, types.ModuleType, types.FunctionType, types.MethodType)
@@ -465,7 +465,8 @@ def _fields(value: object, cls: type, depth: int) -> dict[str, Any] | None:
     extra = fields.pop("__pydantic_extra__", None)
     if isinstance(extra, dict):
         fields.update(extra)
-    return fields if fields or is_plain_data(cls) or _may_be_empty(cls) else None
+    data = bool(fields) or is_plain_data(cls) or _may_be_empty(cls)  # type: ignore[arg-type]
+    return fields if data else None
 
 
 _HIDDEN = frozenset({"__dict__", "__weakref__", "__pydantic_fields_set__", "__pydantic_private__"})
@@ -481,7 +482,7 @@ def _may_be_empty(cls: type) -> bool:
 
 
 @cache
-def is_plain_data(cls: type) -> bool:
+def is_plain_data(cls: type[Any]) -> bool:
     """Tell whether instances can be made again from fields alone."""
     return (
         hasattr(cls, "__dataclass_fields__")
@@ -685,7 +686,7 @@ def _new_ordered(cls: type, plain: dict[Any, Any]) -> object:
 def _new_then(fill: str) -> Callable[[Any, Any], object]:
     def make(cls: type, plain: Any) -> object:
         base = type(plain)
-        made = base.__new__(cls)
+        made: object = base.__new__(cls)  # type: ignore[call-overload] # any built-in
         getattr(base, fill)(made, plain)
         return made
 
@@ -693,8 +694,7 @@ def _new_then(fill: str) -> Callable[[Any, Any], object]:
 
 
 def _new_from(cls: type, plain: Any) -> object:
-    make: Callable[..., object] = type(plain).__new__
-    return make(cls, plain)
+    return type(plain).__new__(cls, plain)  # see _MAKERS
 
 
 _MAKERS: dict[type, Callable[[Any, Any], object]] = {

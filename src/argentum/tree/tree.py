@@ -184,16 +184,29 @@ def _child(branch: Branch, step: Step, before: tuple[Step, ...]) -> Entry:
                     return page.entries[at]
                 at -= page.count
         raise _no_place(step, before, branch.count)
+    if branch.kind is Kind.SUBCLASS and step == "":
+        return _inner(branch, step, before)
     wanted = pack(step.value if isinstance(step, Key) else step)
     for page in pages:
         if page.keys is not None and wanted in page.keys:
             return page.entries[page.keys.index(wanted)]
-    if branch.kind is Kind.SUBCLASS and step != "":
-        inner = _child(branch, "", before)
-        if type(inner) is Branch:
-            return _child(inner, step, before)
-        return pack(step_into(unpack(inner), (step,), before))  # type: ignore[arg-type]
+    if branch.kind is Kind.SUBCLASS:
+        return _inner(branch, step, before)
     raise not_found(f"key in {Path.of(before) or 'the state'}", _plain(step), _names(branch, pages))
+
+
+def _inner(branch: Branch, step: Step, before: tuple[Step, ...]) -> Entry:
+    """Find the entry of one step below the built-in value of a subclass's instance."""
+    named_nothing = pack("")
+    inner = next(
+        entry
+        for page in pages_of(branch)
+        for key, entry in zip(page.keys or (), page.entries, strict=True)
+        if key == named_nothing
+    )
+    if type(inner) is Branch:
+        return _child(inner, step, before)
+    return pack(step_into(unpack(inner), (step,), before))  # type: ignore[arg-type]
 
 
 def _names(branch: Branch, pages: list[Any]) -> list[str]:
@@ -227,7 +240,7 @@ def step_into(value: Any, parts: tuple[Step, ...], before: tuple[Step, ...]) -> 
 def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:
     if isinstance(value, Record):
         fields = value.fields
-        if step not in fields and "" in fields:
+        if "" in fields and (step == "" or step not in fields):
             return _step_down(fields[""], step, before)
         value = fields
     if isinstance(value, dict):
