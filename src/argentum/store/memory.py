@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from argentum.errors import InputError, not_found
 from argentum.events import Event, RunInfo
+from argentum.store.vocabulary import check_words
 from argentum.tree import Tree
 
 
@@ -54,6 +55,7 @@ class MemoryStore:
         parent: int | None = None,
     ) -> int:
         """Add an event; give its `seq`."""
+        check_words(kind, phase)
         self._known(run_id)
         with self._lock:
             events = self._events[run_id]

@@ -1,199 +1,108 @@
-"""
-Runs in one SQLite file that many threads, processes and forked children write at once.
-
-apsw brings its own SQLite: the one of many systems (3.7.0 to 3.51.2) can corrupt a write-ahead log
-that two connections write and checkpoint at the same moment (fixed in 3.51.3,
-https://sqlite.org/wal.html#walresetbug).
-"""
+"""The embedded store: one SQLite file that threads, processes and forked children write at once."""
 
 from __future__ import annotations
 
-import os
-import random
-import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
+# The tree loads this at its first digest. A fork while a thread did so would leave the child
+# waiting for that import for ever (seen).
+import hashlib  # noqa: F401
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
-from weakref import WeakSet
+from typing import Any, overload
 
 import apsw
 
-from argentum.errors import FormatError, InputError, StoreError, not_found
+from argentum.errors import InputError, not_found, shown
 from argentum.events import Event, RunInfo
-from argentum.store.filesystems import network_type
-from argentum.store.packing import packed, unpacked
-from argentum.store.schema import APPLICATION_ID, FORMAT, statements
-from argentum.tree import Loader, Tree, digest_of, load
+from argentum.store import schema
+from argentum.store.checking import problems
+from argentum.store.files import connect, connect_memory
+from argentum.store.handle import Handle
+from argentum.store.packing import CHUNK_FROM_BYTES, REFERENCE_FROM_BYTES, packed, unpacked
+from argentum.store.vocabulary import check_words
+from argentum.tree import Loader, Tree, load
 
-FIXED_SQLITE = (3, 51, 3)
-WAIT_SECONDS = 5.0
-"""How long a writer waits for the others before it gives up."""
-POLL_SECONDS = 0.0005
-"""SQLite's own busy handler sleeps up to 100 ms and was measured to starve a writer for 7 s."""
-KNOWN_DIGESTS = 200_000
-PAGE_ROWS = 500
+MEMORY = ":memory:"
+PAGE_EVENTS = 256
+PAGE_CHUNKS = 512
+"""After so many, other threads get their turn."""
+KNOWN_DIGESTS = 65_536
+"""About 5 MB of memory; when there are more, the store forgets them and asks the file again."""
+MANY_CHUNKS = 32
+"""From so many on, asking which of them are there is cheaper than deflating them for nothing."""
 
-_EVENT_COLUMNS = "seq, kind, phase, agent, name, at_ns, span, parent, body"
-_RUN_COLUMNS = """run_id, name, started_at_ns, ended_at_ns, status, process, dropped, first_dropped,
-    (SELECT count(*) FROM event WHERE event.run = run.number)"""
-_INSERT_EVENT = f"""
-    INSERT INTO event (run, {_EVENT_COLUMNS})
-    SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM event WHERE run = ?1
-    RETURNING seq
-"""  # noqa: S608 - the columns are a constant
-_INSERT_CHUNK = "INSERT INTO chunk (digest, data) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
+_ALL = 2**62
+_BAD_VALUES = (OverflowError, TypeError, apsw.ConstraintError)
+"""How Python and SQLite refuse a number of more than 64 bits, or a value of the wrong type."""
+
+Row = tuple[Any, ...]
+Chunk = tuple[bytes, bytes]
 
 
 class SqliteStore:
     """See `Store`."""
 
     def __init__(self, path: Path | str, *, durable: bool = False) -> None:
-        self.path = path if path == ":memory:" else Path(path).absolute()
-        self.location = str(self.path)
-        self.durable = durable
+        self.location = MEMORY if path == MEMORY else str(Path(path).absolute())
         self._numbers: dict[str, int] = {}
         self._known: set[bytes] = set()
-        self._added: list[bytes] | None = None
-        self._left_behind: list[apsw.Connection] = []
-        self._start()
-        _OPEN.add(self)
-
-    def _start(self) -> None:
-        self._lock = threading.RLock()
-        self._process = os.getpid()
+        """Digests of chunks that are surely on disk."""
+        self._pending: set[bytes] = set()
+        """Digests of chunks that will be when the batch is committed; only its thread may look."""
+        opens = partial(connect, Path(self.location), durable=durable)
+        opener = connect_memory if path == MEMORY else opens
+        self._handle = Handle(self.location, opener, self._forget)
         self._loader = Loader(self.chunks)
-        self._db = self._connect()
 
-    # ------------------------------------------------------------ opening
+    def __repr__(self) -> str:
+        """Show the file."""
+        return f"<SqliteStore {self.location}>"
 
-    def _connect(self) -> apsw.Connection:
-        try:
-            if isinstance(self.path, Path):
-                self._make_folder(self.path)
-            db = apsw.Connection(str(self.path))
-            db.set_busy_handler(self._wait)
-            self._prepare(db)
-        except (apsw.Error, OSError) as error:
-            if isinstance(error, StoreError):
-                raise
-            raise self._unusable(error) from error
-        return db
+    def close(self) -> None:
+        """Let go of the file, with its write-ahead log written back; twice does no harm."""
+        self._handle.close()
 
-    def _make_folder(self, path: Path) -> None:
-        kind = network_type(path)
-        if kind is not None:
-            message = (
-                f"{self.location!r} lies on a network file system ({kind}), where SQLite's "
-                "write-ahead log is not safe. Name a file on a local disk with ARGENTUM_STORE."
-            )
-            raise StoreError(message)
-        made = not path.parent.exists()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if made and path.parent.name == ".argentum":
-            (path.parent / ".gitignore").write_text("*\n", encoding="utf-8")
-
-    def _prepare(self, db: apsw.Connection) -> None:
-        """Check that the file is ours and bring it up to date."""
-        mark = db.pragma("application_id")
-        version = int(db.pragma("user_version"))
-        if mark == APPLICATION_ID and version > FORMAT:
-            message = (
-                f"The store {self.location!r} has format {version}; this version reads up to "
-                f"{FORMAT}. Run: pip install --upgrade argentum-agent"
-            )
-            raise StoreError(message)
-        if mark != APPLICATION_ID and db.execute("SELECT count(*) FROM sqlite_schema").get:
-            message = (
-                f"{self.location!r} is a SQLite file of another program; it was left as it is. "
-                "Name another file with ARGENTUM_STORE."
-            )
-            raise StoreError(message)
-        if version < FORMAT or mark != APPLICATION_ID:
-            db.pragma("journal_mode", "wal")
-            self._migrate(db)
-        db.pragma("synchronous", "full" if self.durable else "normal")
-        db.pragma("journal_size_limit", 1 << 22)
-
-    def _migrate(self, db: apsw.Connection) -> None:
-        db.execute("BEGIN IMMEDIATE")
-        with _rolled_back(db):
-            for step in range(int(db.pragma("user_version")), FORMAT):
-                for text in statements(step, serial="INTEGER", bytes_type="BLOB"):
-                    db.execute(text)
-            db.pragma("application_id", APPLICATION_ID)
-            db.pragma("user_version", FORMAT)
-            db.execute("COMMIT")
-
-    def _wait(self, tries: int) -> bool:
-        """Poll at short, uneven intervals while another connection holds the lock."""
-        if tries == 0:
-            self._waiting_since = time.monotonic()
-        if time.monotonic() - self._waiting_since > WAIT_SECONDS:
-            return False
-        time.sleep(POLL_SECONDS * (0.5 + random.random()))  # noqa: S311 - no secret
-        return True
-
-    def _unusable(self, error: Exception) -> StoreError:
-        for kinds, text in _REASONS:
-            if isinstance(error, kinds):
-                return StoreError(f"The store {self.location!r} {text} ({error}).")
-        return StoreError(f"The store {self.location!r} cannot be used: {error}.")
-
-    def _forked(self) -> None:
-        """Start anew in a forked child; the parent's connection is neither used nor closed."""
-        self._left_behind.append(self._db)
-        if self.path == ":memory:":
-            self._lock = threading.RLock()
-            self._process = os.getpid()
-            return
-        self._known.clear()
-        self._added = None
-        self._start()
-
-    @contextmanager
-    def _using(self) -> Iterator[apsw.Connection]:
-        if os.getpid() != self._process:
-            self._forked()
-        with self._lock:
-            try:
-                yield self._db
-            except apsw.Error as error:
-                raise self._unusable(error) from error
-
-    # ------------------------------------------------------------ writing
+    # ------------------------------------------------------------ runs
 
     def start_run(self, info: RunInfo) -> None:
         """Add a run."""
         row = (
-            info.run_id, info.name, info.started_at_ns, info.ended_at_ns, info.status,
-            info.process, info.dropped, info.first_dropped,
+            _text(info.run_id), _text(info.name), info.started_at_ns, info.ended_at_ns,
+            info.status, _text(info.process), info.dropped, _text(info.first_dropped),
         )  # fmt: skip
-        with self._using() as db:
-            added = db.execute(
-                "INSERT INTO run (run_id, name, started_at_ns, ended_at_ns, status, process,"
-                " dropped, first_dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (run_id) DO NOTHING RETURNING number",
-                row,
-            ).get
-        if added is None:
-            message = (
-                f"There is a run {info.run_id!r} in {self.location!r} already; choose another id."
-            )
+        if not self._all(schema.START_RUN, row):
+            message = f"There is a run {info.run_id!r} in {self.location} already. Choose another."
             raise InputError(message)
-        self._numbers[info.run_id] = added
 
     def finish_run(
         self, run_id: str, *, status: str, ended_at_ns: int | None, dropped: int, first_dropped: str
     ) -> None:
         """Set what is known only later about a run."""
-        with self._using() as db:
-            db.execute(
-                "UPDATE run SET status = ?, ended_at_ns = ?, dropped = ?, first_dropped = ?"
-                " WHERE run_id = ?",
-                (status, ended_at_ns, dropped, first_dropped, run_id),
-            )
+        row = (status, ended_at_ns, dropped, _text(first_dropped), self._number(run_id))
+        self._all(schema.FINISH_RUN, row)
+
+    def runs(self, *, limit: int | None = None) -> list[RunInfo]:
+        """List runs, newest first."""
+        return [_run(row) for row in self._all(schema.RUNS, (_ALL if limit is None else limit,))]
+
+    def run(self, run_id: str) -> RunInfo:
+        """Give one run."""
+        return _run(self._all(schema.RUN, (self._number(run_id),))[0])
+
+    def _number(self, run_id: str) -> int:
+        """Give the number by which a run's events name it."""
+        number = self._numbers.get(run_id)
+        if number is None:
+            rows = self._all(schema.RUN_NUMBER, (_text(run_id),))
+            if not rows:
+                raise not_found("run", run_id, [one for (one,) in self._all(schema.RUN_IDS, ())])
+            number = int(rows[0][0])
+            if not self._handle.in_batch():  # else the run may yet be rolled back
+                self._numbers[run_id] = number
+        return number
+
+    # ------------------------------------------------------------ recording
 
     def append(  # noqa: PLR0913 - the columns of an event
         self,
@@ -209,83 +118,63 @@ class SqliteStore:
         parent: int | None = None,
     ) -> int:
         """Add an event and the chunks that its body needs, at once; give its `seq`."""
-        if os.getpid() != self._process:
-            self._forked()
-        chunks = [(digest, packed(payload)) for digest, payload in body.chunks(self._known)]
-        number = self._number(run_id)
-        row = (number, kind, phase, agent, name, at_ns, span, parent, packed(body.reference()))
-        seq: int
+        check_words(kind, phase)
+        run = self._numbers.get(run_id) or self._number(run_id)
+        reference = packed(body.reference(), REFERENCE_FROM_BYTES)
+        row = (run, run, kind, phase, _text(agent), _text(name), at_ns, span, parent, reference)
+        in_batch = self._handle.in_batch()
+        known = _Either(self._known, self._pending) if in_batch else self._known
+        new = list(body.chunks(known))
         try:
-            with self._lock:
-                if not chunks:
-                    seq = self._db.execute(_INSERT_EVENT, row).get
-                    return seq
-                with self._transaction():
-                    self._db.executemany(_INSERT_CHUNK, chunks)
-                    seq = self._db.execute(_INSERT_EVENT, row).get
-        except apsw.Error as error:
-            raise self._unusable(error) from error
-        self._remember([digest for digest, _ in chunks])
+            if new:
+                return self._append_with_chunks(new, row)
+            with self._handle as execute:
+                return execute(schema.APPEND, row).get  # type: ignore[no-any-return] # seq
+        except _BAD_VALUES as error:
+            raise _bad_values(row, error) from error
+
+    def _append_with_chunks(self, new: list[Chunk], row: Row) -> int:
+        chunks = self._packed(new)
+        with self._handle as execute, self._handle.transaction():
+            for chunk in chunks:
+                execute(schema.ADD_CHUNK, chunk)
+            seq = int(execute(schema.APPEND, row).get)
+        self._remember(digest for digest, _ in new)
         return seq
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        if self._db.in_transaction:
-            yield
+    def _packed(self, new: list[Chunk]) -> list[Chunk]:
+        """Deflate those chunks that are not on disk; before the transaction, for it takes time."""
+        if len(new) > MANY_CHUNKS:
+            there = self._find(schema.HAS_CHUNK, (digest for digest, _ in new))
+            new = [chunk for chunk in new if chunk[0] not in there]
+        return [(digest, packed(payload, CHUNK_FROM_BYTES)) for digest, payload in new]
+
+    def _remember(self, digests: Iterable[bytes]) -> None:
+        """Note what is on disk; in a batch, what will be when it is committed."""
+        if self._handle.in_batch():
+            self._pending.update(digests)
             return
-        self._db.execute("BEGIN IMMEDIATE")
-        with _rolled_back(self._db):
-            yield
-            self._db.execute("COMMIT")
+        if len(self._known) > KNOWN_DIGESTS:
+            self._known = set()
+        self._known.update(digests)
+
+    def _forget(self) -> None:
+        """Forget what was known of the file: this process opens it anew."""
+        self._numbers, self._known, self._pending = {}, set(), set()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Put all that is added inside into one transaction."""
-        with self._using():
-            self._added = []
-            try:
-                with self._transaction():
-                    yield
-            except BaseException:
-                self._known.difference_update(self._added)
-                raise
-            finally:
-                self._added = None
+        """
+        Put all that is added inside into one transaction: for imports, not for recording.
 
-    def _remember(self, digests: list[bytes]) -> None:
-        if len(self._known) > KNOWN_DIGESTS:
-            self._known.clear()
-        self._known.update(digests)
-        if self._added is not None:
-            self._added += digests
+        Other writers wait meanwhile, but only for some seconds: make many batches of a long import.
+        """
+        self._pending = set()
+        with self._handle.batch():
+            yield
+        self._remember(self._pending)
 
     # ------------------------------------------------------------ reading
-
-    def _number(self, run_id: str) -> int:
-        number: int | None = self._numbers.get(run_id)
-        if number is None:
-            with self._using() as db:
-                number = _number(
-                    db.execute("SELECT number FROM run WHERE run_id = ?", (run_id,)).get
-                )
-                if number is None:
-                    known = db.execute("SELECT run_id FROM run ORDER BY number DESC LIMIT 1000")
-                    raise not_found("run", run_id, [row[0] for row in known])
-            self._numbers[run_id] = number
-        return number
-
-    def runs(self, *, limit: int | None = None) -> list[RunInfo]:
-        """List runs, newest first."""
-        text = f"SELECT {_RUN_COLUMNS} FROM run ORDER BY started_at_ns DESC, number DESC LIMIT ?"  # noqa: S608
-        with self._using() as db:
-            return [_run_info(row) for row in db.execute(text, (-1 if limit is None else limit,))]
-
-    def run(self, run_id: str) -> RunInfo:
-        """Give one run."""
-        number = self._number(run_id)
-        with self._using() as db:
-            text = f"SELECT {_RUN_COLUMNS} FROM run WHERE number = ?"  # noqa: S608
-            return _run_info(next(db.execute(text, (number,))))
 
     def events(
         self,
@@ -296,124 +185,98 @@ class SqliteStore:
         agent: str | None = None,
     ) -> Iterator[Event]:
         """Give a run's events in order, a page at a time so that no reader holds up the log."""
-        where, values = "run = ?", [self._number(run_id)]
-        filters: list[Any] = []
-        if kinds is not None:
-            where += f" AND kind IN ({', '.join('?' * len(kinds))})"
-            filters += kinds
-        if agent is not None:
-            where += " AND agent = ?"
-            filters.append(agent)
-        text = f"SELECT {_EVENT_COLUMNS} FROM event WHERE {where} AND seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
+        run = self._number(run_id)
+        if kinds is not None and not kinds:
+            return
+        filters = (*(kinds or ()), *(() if agent is None else (_text(agent),)))
+        statement = schema.events_page(len(kinds or ()), agent=agent is not None)
         while True:
-            with self._using() as db:
-                rows: list[Any] = db.execute(text, (*values, *filters, after, PAGE_ROWS)).fetchall()
+            rows = self._all(statement, (run, after, *filters, PAGE_EVENTS))
             for row in rows:
                 yield self._event(run_id, row)
-            if len(rows) < PAGE_ROWS:
+            if len(rows) < PAGE_EVENTS:
                 return
             after = rows[-1][0]
 
     def event(self, run_id: str, seq: int) -> Event:
         """Give one event."""
-        found = self._one(run_id, "seq = ?", (seq,))
-        if found is None:
-            raise not_found(
-                f"event in run {run_id!r}, which has {self.run(run_id).events},", seq, ()
-            )
-        return found
+        run = self._number(run_id)
+        rows = self._all(schema.EVENT, (run, seq)) if 0 < seq < _ALL else []
+        if not rows:
+            what = f"event in run {run_id!r}, which has {self.run(run_id).events},"
+            raise not_found(what, seq, ())
+        return self._event(run_id, rows[0])
 
     def find(self, run_id: str, *, kind: str, name: str) -> Event | None:
         """Give the last event of that kind and name."""
-        return self._one(run_id, "kind = ? AND name = ?", (kind, name))
+        wanted: Row = (self._number(run_id), _text(name))
+        if kind == "snapshot":  # these have an index
+            rows = self._all(schema.FIND_SNAPSHOT, wanted)
+        else:
+            rows = self._all(schema.FIND, (*wanted, kind))
+        return self._event(run_id, rows[0]) if rows else None
 
-    def _one(self, run_id: str, where: str, values: tuple[object, ...]) -> Event | None:
-        where = f"run = ? AND {where} ORDER BY seq DESC LIMIT 1"
-        text = f"SELECT {_EVENT_COLUMNS} FROM event WHERE {where}"  # noqa: S608 - constants
-        number = self._number(run_id)
-        with self._using() as db:
-            row = next(iter(db.execute(text, (number, *values))), None)
-        return None if row is None else self._event(run_id, row)
+    def chunks(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Give the chunks that are kept under these digests."""
+        found = self._find(schema.CHUNK, digests)
+        return {digest: unpacked(column) for digest, column in found.items()}
 
-    def _event(self, run_id: str, row: tuple[Any, ...]) -> Event:
+    def check(self) -> list[str]:
+        """List what is damaged."""
+        return list(problems(self, self._handle))
+
+    def _event(self, run_id: str, row: Row) -> Event:
         seq, kind, phase, agent, name, at_ns, span, parent, body = row
         return Event(
             run_id=run_id, seq=seq, kind=kind, phase=phase, agent=agent, name=name, at_ns=at_ns,
             span=span, parent=parent, body=load(unpacked(body), self._loader),
         )  # fmt: skip
 
-    def chunks(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Give the chunks that are kept under these digests."""
-        found = {}
-        with self._using() as db:
-            for digest in digests:
-                data = db.execute("SELECT data FROM chunk WHERE digest = ?", (digest,)).get
-                if data is not None:
-                    found[digest] = unpacked(data)
+    # ------------------------------------------------------------ statements
+
+    def _all(self, statement: str, row: Row) -> list[Any]:
+        """Give all rows that a statement returns, which commits itself."""
+        try:
+            with self._handle as execute:
+                return execute(statement, row).fetchall()
+        except _BAD_VALUES as error:
+            raise _bad_values(row, error) from error
+
+    def _find(self, statement: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Execute a statement for each digest; give the first and last column of what it finds."""
+        wanted = [(digest,) for digest in digests]
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(wanted), PAGE_CHUNKS):
+            with self._handle:
+                rows = self._handle.cursor().executemany(
+                    statement, wanted[start : start + PAGE_CHUNKS]
+                )
+                found.update((row[0], row[-1]) for row in rows)
         return found
 
-    # ------------------------------------------------------------ care
 
-    def check(self) -> list[str]:
-        """List what is damaged."""
-        with self._using() as db:
-            pages = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
-            problems = [] if pages == ["ok"] else pages
-            for digest, data in db.execute("SELECT digest, data FROM chunk"):
-                if not _is_chunk(digest, data):
-                    problems.append(f"Chunk {digest.hex()} was altered.")
-        for info in self.runs():
-            for seq in range(1, info.events + 1):
-                try:
-                    self.event(info.run_id, seq).body.thaw(live=False)
-                except (ValueError, LookupError) as error:
-                    problems.append(f"Event {info.run_id}@{seq}: {error}")
-        return problems
+class _Either:
+    """What is in one of two sets."""
 
-    def close(self) -> None:
-        """Let go of the file, with its write-ahead log written back."""
-        if os.getpid() == self._process:
-            with self._lock:
-                self._db.close()
-        _OPEN.discard(self)
+    def __init__(self, one: Container[bytes], other: Container[bytes]) -> None:
+        self._one, self._other = one, other
+
+    def __contains__(self, digest: object) -> bool:
+        return digest in self._one or digest in self._other
 
 
-_REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
-    (
-        apsw.BusyError,
-        f"was locked by another program for {WAIT_SECONDS:.0f} seconds; close it there",
-    ),
-    (apsw.FullError, "has no room left: the disk is full; make room, what was recorded is kept"),
-    (apsw.ReadOnlyError, "cannot be written; check its permissions, or name another file"),
-    (apsw.CantOpenError, "cannot be opened; check that the folder is there and may be written"),
-    ((apsw.NotADBError, apsw.CorruptError), "is not a sound SQLite file; it was left as it is"),
-    (OSError, "cannot be made; check that the folder may be written"),
-)
+@overload
+def _text(text: str) -> str: ...
+@overload
+def _text(text: str | None) -> str | None: ...
+def _text(text: str | None) -> str | None:
+    """Give a text that UTF-8 can hold: a lone surrogate is escaped."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
-@contextmanager
-def _rolled_back(db: apsw.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-
-
-def _is_chunk(digest: bytes, data: bytes) -> bool:
-    try:
-        return digest_of(unpacked(data)) == digest
-    except FormatError:
-        return False
-
-
-def _number(value: Any) -> int | None:
-    """Narrow what a query for one number gave."""
-    return value if isinstance(value, int) else None
-
-
-def _run_info(row: tuple[Any, ...]) -> RunInfo:
+def _run(row: Row) -> RunInfo:
     run_id, name, started, ended, status, process, dropped, first_dropped, events = row
     return RunInfo(
         run_id=run_id, name=name, started_at_ns=started, ended_at_ns=ended, status=status,
@@ -421,13 +284,5 @@ def _run_info(row: tuple[Any, ...]) -> RunInfo:
     )  # fmt: skip
 
 
-_OPEN: WeakSet[SqliteStore] = WeakSet()
-
-
-def _after_fork() -> None:
-    for store in list(_OPEN):
-        store._forked()  # noqa: SLF001 - the same file
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+def _bad_values(row: Row, error: Exception) -> InputError:
+    return InputError(f"The store cannot keep these values ({error}): {shown(row)}.")
