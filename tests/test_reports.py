@@ -15,7 +15,7 @@ import pytest
 
 import argentum
 from argentum.state import StateDiff, apply_json_patch, json_patch, to_jsonable
-from argentum.tree import Cycle, Opaque, Record, apply, freeze, invert, sequence
+from argentum.tree import Cycle, Key, Opaque, Record, apply, freeze, invert, sequence
 from argentum.tree import diff as tree_diff
 
 NAN = float("nan")
@@ -217,7 +217,7 @@ def test_deepdiff_236_a_path_is_data():
     """qlustered/deepdiff#236: a path's steps come as data with their types."""
     [change] = tree_diff(freeze({"a.b": [{2: 0}]}), freeze({"a.b": [{2: 1}]}))
 
-    assert ("a.b", 0, 2) == (*change.path.parts[:2], change.path.parts[2].value)
+    assert ("a.b", 0, Key(2)) == change.path.parts
 
 
 def test_deepdiff_392_order_is_restored():

@@ -116,7 +116,7 @@ def nonsense(path):
 def newer(path):
     """Make a store of a later version."""
     store = open_store(path)
-    store._db.pragma("user_version", 99)
+    store._handle._connection.pragma("user_version", 99)
     store.close()
 
 

@@ -144,7 +144,7 @@ def test_all_runs_are_imported(airline):
 
 def test_small_on_disk(airline):
     """The database stays under 12 MB, though a state is 5 MB and there are over a thousand."""
-    airline.store._db.pragma("wal_checkpoint(TRUNCATE)")
+    airline.store._handle._connection.pragma("wal_checkpoint(TRUNCATE)")
 
     assert airline.file.stat().st_size < 12_000_000
 

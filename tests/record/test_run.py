@@ -153,12 +153,12 @@ def test_threads_lose_nothing(started, store, reader):
 
 def fill(store):
     """Make a store's disk as good as full: no page more than it has."""
-    store._db.pragma("max_page_count", store._db.pragma("page_count"))
+    store._handle._connection.pragma("max_page_count", store._handle._connection.pragma("page_count"))
 
 
 def empty(store):
     """Make room again."""
-    store._db.pragma("max_page_count", 1_000_000)
+    store._handle._connection.pragma("max_page_count", 1_000_000)
 
 
 def big():
@@ -326,10 +326,10 @@ def test_store_that_breaks_under_the_run(lenient, started, file, tmp_path):
 def test_read_only_store(lenient, started, file):
     """A store that may not be written any more does not reach the host."""
     run = started("x", store=open_store(file), run_id="r")
-    run.store._db.pragma("query_only", 1)
+    run.store._handle._connection.pragma("query_only", 1)
     run.note("lost")
     dropped = (run.dropped, run.first_dropped)
-    run.store._db.pragma("query_only", 0)
+    run.store._handle._connection.pragma("query_only", 0)
     run.note("kept")
 
     assert 1 == dropped[0]

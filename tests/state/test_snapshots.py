@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from tests.tree.values import edits, exactly_equal, values
 
 import argentum
 from argentum.errors import InputError, NotFoundError
-from argentum.state import StateDiff, diff, json_patch
+from argentum.state import Snapshot, StateDiff, diff, json_patch
 from argentum.tree import diff as tree_diff
 from argentum.tree import freeze
 
@@ -127,17 +128,18 @@ def test_a_bound_below_one(count):
 
 def test_errors_are_raised_or_handed_over():
     """A snapshot that cannot be taken raises, or is given to `on_error`."""
-    errors = []
-    StateDiff(on_error=errors.append).snapshot(5, {})
+    errors: list[Exception] = []
+    no_label: Any = 5
+    StateDiff(on_error=errors.append).snapshot(no_label, {})
 
     with pytest.raises(InputError, match="label 5 is a int"):
-        StateDiff().snapshot(5, {})
+        StateDiff().snapshot(no_label, {})
     assert ["InputError"] == [type(error).__name__ for error in errors]
 
 
 def test_taken_snapshots_are_handed_over():
     """`on_snapshot` gets each snapshot with its label, tree and time."""
-    taken = []
+    taken: list[Snapshot] = []
     history = StateDiff(on_snapshot=taken.append)
     history.snapshot("a", 1)
     history.snapshot("b", 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ from argentum.tree.encoding import (
     unpack,
 )
 
-UNLIKE = [
+UNLIKE: list[Any] = [
     None, False, True, 0, 1, 0.0, 1.0, "", "1", b"", b"1", bytearray(), bytearray(b"1"), (), [], {},
     set(), frozenset(), (1,), [1], {1}, frozenset({1}), {"1": 1}, {1: 1}, {True: 1}, 1 + 0j,
     2**63, 2**64, -(2**63), -(2**63) - 1, "\ud800", "?", range(0), range(1), [()], [[]],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from argentum.tree.encoding import pack
 from argentum.tree.nodes import Branch, pages_of
 
 
-def thawed(value: object) -> object:
+def thawed(value: object) -> Any:
     """Freeze and thaw."""
     return freeze(value).thaw()
 
@@ -95,10 +96,10 @@ def test_a_sliding_window_shares_its_pages(items, gone):
     with entries_up_to(16):
         old = freeze(texts)
         new = freeze(texts[gone:], old)
-        shared = set(map(id, pages_of(old.root))) & set(map(id, _pages(new.root)))
+        shared = set(map(id, _pages(old.root))) & set(map(id, _pages(new.root)))
 
         assert texts[gone:] == new.thaw()
-        assert len(shared) >= len(pages_of(old.root)) - gone - 2
+        assert len(shared) >= len(_pages(old.root)) - gone - 2
 
 
 def _pages(root: object) -> list:
@@ -110,18 +111,18 @@ def test_one_more_item_shares_all_pages_but_one():
     items = [f"item {at}" for at in range(10_000)]
     old = freeze(items)
     new = freeze([*items, "one more"], old)
-    shared = set(map(id, pages_of(old.root))) & set(map(id, pages_of(new.root)))
+    shared = set(map(id, _pages(old.root))) & set(map(id, _pages(new.root)))
 
-    assert len(pages_of(new.root)) - 2 <= len(shared)
+    assert len(_pages(new.root)) - 2 <= len(shared)
 
 
 def test_unchanged_parts_are_the_same_objects():
     """A change in one message leaves the other large parts shared."""
-    state = {"a": ["x" * 100] * 1000, "b": {"c": ["y" * 100] * 1000}}
+    state: dict[str, Any] = {"a": ["x" * 100] * 1000, "b": {"c": ["y" * 100] * 1000}}
     old = freeze(state)
     state["a"][500] = "changed"
     new = freeze(state, old)
-    [before], [after] = ([page.entries for page in pages_of(one.root)] for one in (old, new))
+    [before], [after] = ([page.entries for page in _pages(one.root)] for one in (old, new))
 
     assert before[0] is not after[0]
     assert before[1] is after[1]
@@ -176,7 +177,7 @@ def test_other_threads_change_the_state(quick_switches, padding):
 
 def test_other_threads_change_objects_and_sets(quick_switches):
     """Objects, sets, deques and ordered containers may change while they are read."""
-    state = {"set": set(range(50)), "deque": deque(range(50)), "inner": {(1,): [1]}}
+    state: dict[str, Any] = {"set": set(range(50)), "deque": deque(range(50)), "inner": {(1,): [1]}}
 
     def change(turn: int) -> None:
         state["set"].symmetric_difference_update({turn % 100})

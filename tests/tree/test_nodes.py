@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.tree.values import entries_up_to
@@ -47,7 +49,8 @@ def test_an_insert_at_the_front_keeps_the_pages_at_the_end(texts, more):
     pages, others = pages_of(branch_of(texts)), pages_of(branch_of(more + texts))
     ends = [at for at, text in enumerate(texts) if mark_of(None, branch_entry(text)) != NO_CUT]
     rest = len(texts) - ends[0] - 1 if ends else 0
-    expected, found = [], []
+    expected: list[Any] = []
+    found: list[Any] = []
     for kept, source in ((expected, pages), (found, others)):
         left = rest
         for page in reversed(source):

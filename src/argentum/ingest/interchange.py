@@ -143,9 +143,9 @@ class Reader:
 
     def _start(self, record: Record) -> None:
         check_version(record)
-        self.close()
         started = _nanoseconds(record, "started_at", now_ns())
         run_id = _text(record, "run_id").replace("@", "_")
+        self.close()
         known = {info.run_id for info in self.store.runs()}
         unique, number = run_id, 2
         while unique in known:

@@ -70,7 +70,7 @@ def _step(step: Record, at_ns: int, opened: dict[str, int]) -> Iterator[Record]:
         return
     yield _event("model_call", AGENT, at_ns, agent=AGENT, body={"output": message})
     call = step.get("tool_call")
-    if call:
+    if call is not None:
         body = {"tool": call["name"], "arguments": call["arguments"], "tool_call_id": call["id"]}
         yield _event("tool_call", call["name"], at_ns, agent=AGENT, body=body, phase="open")
 

@@ -27,6 +27,9 @@ ADDED, REMOVED, CHANGED, MOVED = "added", "removed", "changed", "moved"
 LOOK_AHEAD = 32
 """How many items ahead a container's counterpart is looked for between two items that stayed."""
 
+QUICK_LEVELS = 30
+"""Levels down to which equal values are told by their bytes: at each, all below is encoded."""
+
 _Steps = tuple[Step, ...]
 
 
@@ -145,7 +148,7 @@ class _Walk:
 
     def _keys(self, path: _Steps, source: _Steps, old: Any, new: Any, step: Any) -> None:
         for key, value in new.items():
-            if key in old and _surely_same(old[key], value):
+            if key in old and len(path) < QUICK_LEVELS and _surely_same(old[key], value):
                 continue
             at = step(key)
             here, there = (path, source) if at is None else ((*path, at), (*source, at))

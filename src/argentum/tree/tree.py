@@ -45,6 +45,14 @@ class Tree:
         """Show the size."""
         return f"<Tree of {self.size_bytes} bytes>"
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the values are exactly the same, the order of keys included."""
+        return isinstance(other, Tree) and self.reference() == other.reference()
+
+    def __hash__(self) -> int:
+        """Hash the value."""
+        return hash(self.reference())
+
     @property
     def size_bytes(self) -> int:
         """The encoded size of the whole value in bytes, shared parts included."""
