@@ -257,8 +257,8 @@ def restore_seconds(path: Path, run_id: str, seq: int) -> float:
 
 def langgraph_bytes(folder: Path) -> int:
     """Keep the same steps by LangGraph's SqliteSaver, measure its file and remove it."""
-    from langgraph.checkpoint.base import empty_checkpoint  # noqa: PLC0415 - slow to load
-    from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415
+    from langgraph.checkpoint.base import empty_checkpoint
+    from langgraph.checkpoint.sqlite import SqliteSaver
 
     folder.mkdir()
     agent = Agent("large")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.cli.running import Finished, in_process
+
 from argentum import Run, clock
 from argentum.store import Store, open_store
-
-from tests.cli.running import Finished, in_process
 
 START_NS = 1_800_000_000_000_000_000  # 2027-01-15 08:00:00 UTC
 STEP_NS = 250_000_000

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import argentum
 import pytest
+
+import argentum
 
 SOURCE = Path(argentum.__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "argentum")

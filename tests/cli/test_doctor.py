@@ -68,7 +68,7 @@ def test_missing_chunk(trip, command, store):
     done = command("doctor")
 
     assert 1 == done.code
-    assert any(line.startswith("Event big@3: ") for line in done.lines)
+    assert any(line.startswith("Event big@3 cannot be read whole: ") for line in done.lines)
 
 
 def with_chunks(store) -> None:

@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 
 import pytest
+
 from argentum import Run
 from argentum.store import Store, open_store
 

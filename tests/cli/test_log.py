@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from argentum import Run
 
 WHOLE = """\
@@ -60,7 +61,7 @@ def test_timeline(trip, command):
     [
         (("--agent", "writer"), OF_WRITER),
         (("--kind", "snapshot", "--kind", "note"), SNAPSHOTS_AND_NOTES),
-        (("--agent", "planner", "--kind", "note"), WHOLE[:1] + ["seq  at  agent  what"]),
+        (("--agent", "planner", "--kind", "note"), [*WHOLE[:1], "seq  at  agent  what"]),
     ],
 )
 def test_filters(trip, command, options, lines):

@@ -6,6 +6,7 @@ import json
 
 import jsonpatch
 import pytest
+
 from argentum import Run
 from argentum.state import from_jsonable, to_jsonable
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from argentum.store import Store, open_store
 
 START_NS = 1_800_000_000_000_000_000

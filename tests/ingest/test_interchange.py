@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.ingest.conftest import RUN, START_NS, contents, event
+
 from argentum import Run
 from argentum.ingest import exported, import_file
 from argentum.store import open_store
-from hypothesis import given
-from hypothesis import strategies as st
-
-from tests.ingest.conftest import RUN, START_NS, contents, event
 
 
 class Color(enum.Enum):
@@ -231,7 +231,7 @@ BAD = {
     "time": (event(at_ns=None, at="noon"), "at is 'noon'; write times like 1970-01-01T00:00:00"),
     "far time": (event(at_ns=10**30), ""),
     "early time": (event(at_ns=None, at="0001-01-01T00:00:00+10:00"), ""),
-    "surrogate": (event(name="\ud800"), ""),
+    "surrogate": (event(agent="\ud800"), None),
     "no state": (event("snapshot", agent="z"), "A snapshot has neither `state` nor `state_patch`."),
     "patch first": (
         event("snapshot", agent="z", state_patch=[]),
@@ -250,7 +250,10 @@ BAD = {
     "bad number": (event(body={"$type": "int", "value": "x" * 3}), "{'$type': 'int'} with 'xxx'"),
     "long number": (event(body={"$type": "int", "value": "9" * 5000}), ""),
     "deep": ('{"type":"event","kind":"note","body":' + "[" * 5000 + "]" * 5000 + "}", ""),
-    "deepish": ('{"type":"event","kind":"note","body":' + "[" * 900 + "]" * 900 + "}", None),
+    "deepish": (
+        '{"type":"event","kind":"note","body":' + "[" * 900 + "]" * 900 + "}",
+        "The JSON nests too deep to be read as a value.",
+    ),
     "newer": ({**RUN, "format": "argentum.run/2"}, "The file has version '2' of argentum.run;"),
     "no id": ({**RUN, "run_id": ""}, "A record of type run has the run_id ''; give a text."),
     "bad end": ({"type": "end", "dropped": "many"}, "invalid literal for int()"),

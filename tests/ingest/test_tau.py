@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import jsonpatch
 import pytest
+
 from argentum import InputError
 from argentum.ingest import Imported, import_file
 from argentum.store import Store, open_store
@@ -164,8 +165,8 @@ def patched(state: Any, operations: list[dict[str, Any]]) -> Any:
     """Apply a patch without changing the given state, copying only the parts that it touches."""
     touched = {tuple(one["path"].split("/")[1:3]) for one in operations}
     copy = {table: dict(rows) for table, rows in state.items()}
-    for table, key in touched:
-        key = key.replace("~1", "/").replace("~0", "~")
+    for table, token in touched:
+        key = token.replace("~1", "/").replace("~0", "~")
         if key in copy[table]:
             copy[table][key] = json.loads(json.dumps(copy[table][key]))
     return jsonpatch.apply_patch(copy, operations, in_place=True)

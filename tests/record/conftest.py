@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from argentum import Run
 from argentum.record.run import set_current_run
 from argentum.store import Store, open_store

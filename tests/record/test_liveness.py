@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+
 from argentum.events import RunInfo
 from argentum.record import status_now
 from argentum.record.liveness import this_process

@@ -10,9 +10,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from argentum.record import status_now
-
 from tests.cli.running import Finished, python, surroundings
+
+from argentum.record import status_now
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 needs_kill = pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from argentum import Run, StoreError, create_agent_session
 from argentum.record import current_run
 from argentum.record.run import default_run
@@ -153,7 +154,9 @@ def test_threads_lose_nothing(started, store, reader):
 
 def fill(store):
     """Make a store's disk as good as full: no page more than it has."""
-    store._handle._connection.pragma("max_page_count", store._handle._connection.pragma("page_count"))
+    store._handle._connection.pragma(
+        "max_page_count", store._handle._connection.pragma("page_count")
+    )
 
 
 def empty(store):
@@ -280,10 +283,10 @@ def below_a_file(folder):
 @pytest.mark.parametrize(
     "place,reason",
     [
-        (nonsense, "is not a sound SQLite file; it was left as it is"),
+        (nonsense, "is not a SQLite file, so it is no store; it was left as it is"),
         (foreign, "is a SQLite file of another program; it was left as it is"),
-        (below_a_file, "cannot be made; check that the folder may be written"),
-        (lambda folder: folder, "cannot be opened; check that the folder is there"),
+        (below_a_file, "cannot be used:"),
+        (lambda folder: folder, "is a folder. Name a file in it"),
         (lambda _: "postgres://host/db", "this version cannot open yet"),
     ],
 )
@@ -333,7 +336,7 @@ def test_read_only_store(lenient, started, file):
     run.note("kept")
 
     assert 1 == dropped[0]
-    assert "cannot be written; check its permissions" in dropped[1]
+    assert "cannot be written: the file, its folder or its disk is read-only" in dropped[1]
     assert ["x", "kept"] == [one.name for one in run.events()]
     assert 1 == run.store.run("r").dropped
 

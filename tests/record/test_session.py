@@ -7,6 +7,7 @@ import functools
 import inspect
 
 import pytest
+
 from argentum import (
     AgentSession,
     NotFoundError,
@@ -400,7 +401,7 @@ def test_error(session):
 
 def test_bad_store_raises_in_tests(tmp_path):
     """Under pytest a store that cannot be used is seen at once."""
-    with pytest.raises(StoreError, match="not a sound SQLite file"):
+    with pytest.raises(StoreError, match="is not a SQLite file"):
         create_agent_session("a", store=_nonsense(tmp_path))
 
 

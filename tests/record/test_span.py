@@ -7,6 +7,7 @@ import contextvars
 import threading
 
 import pytest
+
 from argentum import Run
 
 

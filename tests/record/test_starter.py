@@ -11,9 +11,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from argentum.record import status_now
-
 from tests.cli.running import COMMAND, argentum_process, python, steady, surroundings
+
+from argentum.record import status_now
 
 TOLD = "argentum: recorded run RUN; see: argentum log RUN"
 WITH_SESSION = "import argentum\nsession = argentum.create_agent_session('a')\n"

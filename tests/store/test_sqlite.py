@@ -210,11 +210,11 @@ def test_check_finds_damaged_pages(path: Path) -> None:
 def test_full_disk_is_told_and_what_was_recorded_is_kept(path: Path) -> None:
     """When the file cannot grow, the event is refused whole and earlier ones stay."""
     store = recorded(path)
-    pages = store._handle.cursor().execute("PRAGMA page_count").get
-    store._handle.cursor().execute(f"PRAGMA max_page_count = {pages}")
+    pages = store._handle.connection.execute("PRAGMA page_count").get
+    store._handle.connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match="disk is full"):
         note(store, LARGE)
-    store._handle.cursor().execute("PRAGMA max_page_count = 1000000")
+    store._handle.connection.execute("PRAGMA max_page_count = 1000000")
     assert 2 == note(store, LARGE)
     assert [] == store.check()
     store.close()
@@ -239,7 +239,7 @@ except StoreError as error:
         read, refused = python_as_nobody(code, path).splitlines()
         Path(folder).chmod(0o755)
     assert "300 []" == read
-    assert f"The store {path} cannot be written: the file, its folder or" in refused
+    assert f"The store {str(path)!r} cannot be written: the file, its folder" in refused
 
 
 def test_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
@@ -416,7 +416,7 @@ def test_durable_store_waits_for_the_disk(path: Path) -> None:
     levels = []
     for durable in (False, True):
         store = SqliteStore(path, durable=durable)
-        levels.append(store._handle.cursor().execute("PRAGMA synchronous").get)
+        levels.append(store._handle.connection.execute("PRAGMA synchronous").get)
         store.close()
     assert [1, 2] == levels
 

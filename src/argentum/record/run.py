@@ -21,7 +21,7 @@ from argentum.tree import Tree, freeze
 if TYPE_CHECKING:
     from argentum.record.session import AgentSession
 
-_around: ContextVar[tuple[str, int] | None] = ContextVar("argentum_span", default=None)
+_around: ContextVar[tuple[Run, int] | None] = ContextVar("argentum_span", default=None)
 """The run and `seq` of the span that is open here; follows threads of work, async included."""
 
 
@@ -122,7 +122,7 @@ class Run:
         try:
             tree = body if isinstance(body, Tree) else self._frozen(kind, agent, phase, body)
             around = _around.get()
-            parent = around[1] if around is not None and around[0] == self.run_id else None
+            parent = around[1] if around is not None and around[0] is self else None
             seq = self.store.append(
                 self.run_id, kind=kind, name=str(name), at_ns=clock.now_ns(), body=tree,
                 agent=agent, phase=phase, span=span, parent=parent,

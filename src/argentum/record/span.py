@@ -36,7 +36,7 @@ class Span:
         """What the closing event will tell."""
         self._body = body
         self._started_ns = 0
-        self._token: Token[tuple[str, int] | None] | None = None
+        self._token: Token[tuple[Run, int] | None] | None = None
 
     def output(self, value: object) -> None:
         """Set what came out: a model's message, a tool's result."""
@@ -51,7 +51,7 @@ class Span:
         self._started_ns = clock.elapsed_ns()
         self.seq = self.run.record(self.kind, self.name, self._body, agent=self.agent, phase=OPEN)
         if self.seq is not None:
-            self._token = _around.set((self.run.run_id, self.seq))
+            self._token = _around.set((self.run, self.seq))
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -65,7 +65,7 @@ class Span:
         self.run.record(self.kind, self.name, body, agent=self.agent, phase=CLOSE, span=self.seq)
 
     @staticmethod
-    def _leave(token: Token[tuple[str, int] | None]) -> None:
+    def _leave(token: Token[tuple[Run, int] | None]) -> None:
         try:
             _around.reset(token)
         except (ValueError, RuntimeError):  # opened in another context, or left twice

@@ -6,35 +6,38 @@ import apsw
 
 from argentum.errors import StoreError
 
-_OTHER = "or name another file with ARGENTUM_STORE"
-_REASONS: tuple[tuple[type[apsw.Error], str], ...] = (
+ELSEWHERE = "name another file with ARGENTUM_STORE"
+_REASONS: tuple[tuple[tuple[type[apsw.Error], ...], str], ...] = (
     (
-        apsw.BusyError,
-        f"is locked by another process that does not let go. Stop it (`fuser FILE` names it), "
-        f"{_OTHER}.",
-    ),
-    (apsw.FullError, "has no room left: the disk is full. Make room; what was recorded is kept."),
-    (
-        apsw.ReadOnlyError,
-        f"cannot be written: the file, its folder or its disk is read-only for this user. Change "
-        f"that, {_OTHER}.",
-    ),
-    (apsw.CorruptError, "is damaged ({error}). Keep a copy of it and run: argentum doctor"),
-    (
-        apsw.NotADBError,
-        "is not a sound SQLite file; it was left as it is. Name another with ARGENTUM_STORE.",
+        (apsw.BusyError,),
+        "is locked by another process that does not let go; end it (`fuser FILE` names it), or "
+        f"{ELSEWHERE}.",
     ),
     (
-        apsw.CantOpenError,
-        f"cannot be opened: this user may not read it, or may not write in its folder. Change "
-        f"that, {_OTHER}.",
+        (apsw.FullError,),
+        "has no room left: the disk is full; make room, what was recorded is kept.",
+    ),
+    (
+        (apsw.ReadOnlyError,),
+        "cannot be written: the file, its folder or its disk is read-only for this user; change "
+        f"that, or {ELSEWHERE}.",
+    ),
+    (
+        (apsw.CantOpenError,),
+        "cannot be opened: check that the folder is there and that this user may read the file "
+        f"and write beside it, or {ELSEWHERE}.",
+    ),
+    (
+        (apsw.NotADBError, apsw.CorruptError),
+        "is not a sound SQLite file; it was left as it is ({error}). Move it away, or "
+        f"{ELSEWHERE}.",
     ),
 )
 
 
 def failure(error: apsw.Error, location: str) -> StoreError:
     """Turn an exception of SQLite into one that says what is wrong and what to do."""
-    for kind, text in _REASONS:
-        if isinstance(error, kind):
-            return StoreError(f"The store {location} {text.format(error=error)}")
-    return StoreError(f"The store {location} cannot be used: {error} ({type(error).__name__}).")
+    for kinds, text in _REASONS:
+        if isinstance(error, kinds):
+            return StoreError(f"The store {location!r} {text.format(error=error)}")
+    return StoreError(f"The store {location!r} cannot be used: {error} ({type(error).__name__}).")

@@ -17,7 +17,7 @@ import apsw
 
 from argentum.clock import elapsed_ns
 from argentum.errors import StoreError
-from argentum.store.failures import failure
+from argentum.store.failures import ELSEWHERE, failure
 from argentum.store.filesystems import network_type
 from argentum.store.handle import PATIENCE_NS, POLL_FROM_NS, is_open_here
 from argentum.store.schema import APPLICATION_ID, FORMAT, SQLITE, statements
@@ -49,8 +49,8 @@ def connect(path: Path, *, durable: bool) -> apsw.Connection:
         raise
     except OSError as error:
         message = (
-            f"The store {path} cannot be used: {error.strerror} ({error.filename}). "
-            f"Change that, or name another file with ARGENTUM_STORE."
+            f"The store {str(path)!r} cannot be used: {error.strerror} ({str(error.filename)!r}). "
+            f"Change that, or {ELSEWHERE}."
         )
         raise StoreError(message) from error
     return connection
@@ -85,8 +85,8 @@ def _refuse_network(path: Path) -> None:
     kind = network_type(path)
     if kind is not None:
         message = (
-            f"The store {path} lies on a network file system ({kind}), where SQLite's write-ahead "
-            f"log is not safe. Name a file on a local disk with ARGENTUM_STORE."
+            f"The store {str(path)!r} lies on a network file system ({kind}), where SQLite's "
+            f"write-ahead log is not safe. Name a file on a local disk with ARGENTUM_STORE."
         )
         raise StoreError(message)
 
@@ -111,7 +111,8 @@ def _look_at(path: Path) -> None:
     except FileNotFoundError:
         return
     if path.is_dir():
-        message = f"The store {path} is a folder. Name a file in it, such as {path / 'runs.db'}."
+        inside = str(path / "runs.db")
+        message = f"The store {str(path)!r} is a folder. Name a file in it, such as {inside!r}."
         raise StoreError(message)
     if status.st_size and not is_open_here(path):
         with path.open("rb") as file:
@@ -123,8 +124,8 @@ def _check_header(path: Path, header: bytes) -> None:
     """Check the first 100 bytes, see https://sqlite.org/fileformat.html#the_database_header."""
     if not header.startswith(b"SQLite format 3\0") or len(header) < HEADER_BYTES:
         message = (
-            f"The file {path} is not a SQLite file, so it is no store; it was left as it is. "
-            f"Name another with ARGENTUM_STORE."
+            f"The file {str(path)!r} is not a SQLite file, so it is no store; it was left as it is. "
+            f"Move it away, or {ELSEWHERE}."
         )
         raise StoreError(message)
     _check_marks(path, int.from_bytes(header[68:72]), int.from_bytes(header[60:64]))
@@ -135,8 +136,8 @@ def _check_header(path: Path, header: bytes) -> None:
     size_bytes = path.stat().st_size
     if size_bytes < wanted_bytes:
         message = (
-            f"The store {path} is damaged: of {wanted_bytes} bytes, {size_bytes} are left. It was "
-            f"left as it is; restore it from a copy, or move it away."
+            f"The store {str(path)!r} is damaged: of {wanted_bytes} bytes, {size_bytes} are there. "
+            f"It was left as it is; restore a copy of it, or move it away."
         )
         raise StoreError(message)
 
@@ -152,14 +153,14 @@ def _is_beside(path: Path, ending: str) -> bool:
 def _check_marks(where: object, application_id: int, version: int) -> None:
     if application_id != APPLICATION_ID:
         message = (
-            f"The file {where} is a SQLite file of another program; it was left as it is. "
-            f"Name another with ARGENTUM_STORE."
+            f"The store {str(where)!r} is a SQLite file of another program; it was left as it is. "
+            f"Name another file with ARGENTUM_STORE."
         )
         raise StoreError(message)
     if version > FORMAT:
         message = (
             f"Database is format {version}; this argentum reads up to {FORMAT}. Upgrade argentum: "
-            f"pip install --upgrade argentum-agent (the store is {where})."
+            f"pip install --upgrade argentum-agent (the store is {str(where)!r})."
         )
         raise StoreError(message)
 

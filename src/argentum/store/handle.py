@@ -133,10 +133,11 @@ class Handle:
         """Tell whether this thread is inside `batch`."""
         return self._batch and self._owner == get_ident()
 
-    def cursor(self) -> apsw.Cursor:
-        """Give another cursor, for many rows at once; only inside `with`."""
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection, for what a statement alone cannot do; only inside `with`."""
         assert self._connection is not None, "inside `with`, the connection is open"  # noqa: S101
-        return self._connection.cursor()
+        return self._connection
 
     @property
     def is_open(self) -> bool:
@@ -155,7 +156,7 @@ class Handle:
 
     def _open(self) -> Execute:
         if self._connect is None:
-            message = f"The store {self.location} was closed. Open it again with open_store()."
+            message = f"The store {self.location!r} was closed. Open it again with open_store()."
             raise StoreError(message)
         self._connection = self._connect()
         self._connection.set_busy_handler(self._wait_for_file)
@@ -184,15 +185,15 @@ class Handle:
             if self._batch:
                 return True
             message = (
-                f"The store {self.location} is in use by the very code that this code interrupted: "
-                f"a signal handler or finalizer cannot record while its thread is recording."
+                f"The store {self.location!r} is in use by the very code that this code "
+                f"interrupted: a signal handler or finalizer cannot record while its thread does."
             )
             raise StoreError(message)
         wait_ns = IMPATIENCE_NS if self._stuck else PATIENCE_NS
         if not self._lock.acquire(timeout=wait_ns / 1e9):
             message = (
-                f"The store {self.location} is kept busy by another thread of this process, which "
-                f"did not let go in {wait_ns / 1e9:.2g} s. Keep batches short."
+                f"The store {self.location!r} is kept busy by another thread of this process, "
+                f"which did not let go in {wait_ns / 1e9:.2g} s. Keep batches short."
             )
             raise StoreError(message)
         return False
@@ -252,8 +253,8 @@ class Handle:
 
     def _refuse(self) -> apsw.Connection:
         message = (
-            f"The store {self.location} cannot be used in this process, which was forked while its "
-            f"parent was writing. Fork outside of batches, or start processes by `spawn`."
+            f"The store {self.location!r} cannot be used in this process, which was forked while "
+            f"its parent was writing. Fork outside of batches, or start processes by `spawn`."
         )
         raise StoreError(message)
 

@@ -72,7 +72,9 @@ class SqliteStore:
             info.status, _text(info.process), info.dropped, _text(info.first_dropped),
         )  # fmt: skip
         if not self._all(schema.START_RUN, row):
-            message = f"There is a run {info.run_id!r} in {self.location} already. Choose another."
+            message = (
+                f"There is a run {info.run_id!r} in {self.location!r} already; choose another."
+            )
             raise InputError(message)
 
     def finish_run(
@@ -248,7 +250,7 @@ class SqliteStore:
         found: dict[bytes, bytes] = {}
         for start in range(0, len(wanted), PAGE_CHUNKS):
             with self._handle:
-                rows = self._handle.cursor().executemany(
+                rows = self._handle.connection.executemany(
                     statement, wanted[start : start + PAGE_CHUNKS]
                 )
                 found.update((row[0], row[-1]) for row in rows)

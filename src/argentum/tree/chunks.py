@@ -69,10 +69,17 @@ def page_digest(page: Page) -> bytes:
 
 
 def _page_payload(page: Page) -> bytes:
-    for at, ref in enumerate(page.refs):
-        if ref is None:
-            page.refs[at] = reference_of(page.entries[at])
-    return packb([page.keys, page.refs, page.closed, page.mark])
+    return packb([page.keys, _references(page), page.closed, page.mark])
+
+
+def _references(page: Page) -> list[bytes]:
+    known = page.refs or [None] * page.count
+    refs = [
+        reference_of(entry) if ref is None else ref
+        for entry, ref in zip(page.entries, known, strict=True)
+    ]
+    page.refs = list(refs)
+    return refs
 
 
 def _group_payload(group: Group) -> bytes:
@@ -111,10 +118,10 @@ def _node_chunks(node: Page | Group, known: Container[bytes]) -> Iterator[Chunk]
         yield digest, _group_payload(node)
         return
     page: Page = node  # type: ignore[assignment]
-    for item, ref in zip(page.entries, page.refs, strict=True):
+    for item, ref in zip(page.entries, _references(page), strict=True):
         if type(item) is Branch:
             yield from _node_chunks(item.top, known)
-        elif ref is not None and ref[:1] == _CHUNK and ref[1:] not in known:
+        elif ref[:1] == _CHUNK and ref[1:] not in known:
             yield ref[1:], item  # type: ignore[misc] # bytes
     yield digest, _page_payload(page)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain, repeat
-from operator import is_
 from typing import Any
 
 from ormsgpack import packb
@@ -126,9 +125,8 @@ class Freezer:
             entries = list(map(self.entry, values[at:end], page.entries, repeat(SMALL_BYTES)))
             if entries != page.entries:
                 changed = True
-                same = map(is_, entries, page.entries)
-                refs = [ref if kept else None for ref, kept in zip(page.refs, same, strict=False)]
-                pages.append(Page(page.keys, entries, refs, closed=page.closed, mark=page.mark))
+                closed, mark = page.closed, page.mark
+                pages.append(Page(page.keys, entries, closed=closed, mark=mark, like=page))
             else:
                 pages.append(page)
             at = end
@@ -260,9 +258,7 @@ class _Paging:
         if self.keys is not None:
             return self._new_keyed_page(self.keys, start, end, old)
         before: list[Entry] = [] if old is None else old.entries
-        old_refs: list[bytes | None] = [] if old is None else old.refs
         entries: list[Entry] = []
-        refs: list[bytes | None] = []
         at, place, mark = start, 0, NO_CUT
         while at < end and mark == NO_CUT:
             run = self._run(at, end, before, place)
@@ -274,15 +270,13 @@ class _Paging:
                     place = before.index(entry)
                     continue
                 entries.append(entry)
-                refs.append(None)
                 at, place, mark = at + 1, place + 1, mark_of(None, entry)
             else:
                 entries += before[place : place + run]
-                refs += old_refs[place : place + run]
                 at, place = at + run, place + run
                 if old is not None and place == len(before):
                     mark = old.mark
-        return self._page(None, entries, refs, mark, old)
+        return self._page(None, entries, mark, old)
 
     def _run(self, at: int, end: int, before: list[Entry], place: int) -> int:
         """Count how many items in a row are the old page's; none of its but the last can cut."""
@@ -294,35 +288,26 @@ class _Paging:
         return run
 
     def _new_keyed_page(self, keys: list[bytes], start: int, end: int, old: Page | None) -> Page:
-        before: dict[bytes, tuple[Entry, bytes | None]] = {}
+        before: dict[bytes, Entry] = {}
         if old is not None:
-            before = dict(zip(old.keys or (), zip(old.entries, old.refs, strict=True), strict=True))
+            before = dict(zip(old.keys or (), old.entries, strict=True))
         entries: list[Entry] = []
-        refs: list[bytes | None] = []
         for at in range(start, end):
-            entry, ref = self._finished(at), None
+            entry = self._finished(at)
             known = before.get(keys[at])
-            if known is not None and known[0] == entry:
-                entry, ref = known
-            entries.append(entry)
-            refs.append(ref)
+            entries.append(entry if known is None or known != entry else known)
             mark = mark_of(keys[at], entry)
             if mark != NO_CUT:
                 break
-        return self._page(keys[start : start + len(entries)], entries, refs, mark, old)
+        return self._page(keys[start : start + len(entries)], entries, mark, old)
 
     def _page(
-        self,
-        keys: list[bytes] | None,
-        entries: list[Entry],
-        refs: list[bytes | None],
-        mark: int,
-        old: Page | None,
+        self, keys: list[bytes] | None, entries: list[Entry], mark: int, old: Page | None
     ) -> Page:
         closed = len(entries) == PAGE_ENTRIES or mark != NO_CUT
         if old is not None and old.closed is closed and old.entries == entries and old.keys == keys:
             return old
-        return Page(keys, entries, refs, closed=closed, mark=mark)
+        return Page(keys, entries, closed=closed, mark=mark, like=old)
 
     def _finished(self, at: int) -> Entry:
         """Make the plain encoding of an item exact, and split the item if it is large."""

@@ -41,15 +41,17 @@ class Page:
         self,
         keys: list[bytes] | None,
         entries: list[Entry],
-        refs: list[bytes | None],
         *,
         closed: bool,
         mark: int,
+        like: Page | None,
     ) -> None:
         self.keys = keys
         self.entries = entries
-        self.refs = refs
-        """Each entry's stored form, None while not known."""
+        self.refs: list[bytes | None] | None = None
+        """Each entry's stored form, None while not known; None as a whole if none was needed."""
+        if like is not None and like.refs is not None:
+            self.refs = _known_refs(like, entries)
         self.closed = closed
         """Whether the page ends by itself, whatever comes after it."""
         self.mark = mark
@@ -92,6 +94,12 @@ class Group:
     def is_filled(self) -> bool:
         """Tell whether the children are here."""
         return _has(self, "children")
+
+
+def _known_refs(like: Page, entries: list[Entry]) -> list[bytes | None]:
+    """Take over what a page like this one knows of the entries that they share."""
+    known = dict(zip(map(id, like.entries), like.refs or (), strict=True))
+    return [known.get(id(entry)) for entry in entries]
 
 
 _PAGE_CONTENTS = frozenset({"branches", "closed", "entries", "keys", "refs"})
