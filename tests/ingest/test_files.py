@@ -20,7 +20,7 @@ def test_truncated_line_in_the_middle(store, lines):
     result = import_file(path, store)
 
     assert 999 == result.events
-    assert ["line 503: it is no JSON "] == [one[:25] for one in result.problems]
+    assert ["line 503: it is no JSON "] == [one[:24] for one in result.problems]
     assert [f"n{number}" for number in range(1000) if number != 500] == [
         one.name for one in store.events("r")
     ]

@@ -231,7 +231,7 @@ BAD = {
     "time": (event(at_ns=None, at="noon"), "at is 'noon'; write times like 1970-01-01T00:00:00"),
     "far time": (event(at_ns=10**30), ""),
     "early time": (event(at_ns=None, at="0001-01-01T00:00:00+10:00"), ""),
-    "surrogate": (event(agent="\ud800"), None),
+    "surrogate": ('{"type":"event","kind":"note","agent":"\\ud800"}', None),
     "no state": (event("snapshot", agent="z"), "A snapshot has neither `state` nor `state_patch`."),
     "patch first": (
         event("snapshot", agent="z", state_patch=[]),

@@ -124,8 +124,8 @@ def _check_header(path: Path, header: bytes) -> None:
     """Check the first 100 bytes, see https://sqlite.org/fileformat.html#the_database_header."""
     if not header.startswith(b"SQLite format 3\0") or len(header) < HEADER_BYTES:
         message = (
-            f"The file {str(path)!r} is not a SQLite file, so it is no store; it was left as it is. "
-            f"Move it away, or {ELSEWHERE}."
+            f"The file {str(path)!r} is not a SQLite file, so it is no store; it was left as it "
+            f"is. Move it away, or {ELSEWHERE}."
         )
         raise StoreError(message)
     _check_marks(path, int.from_bytes(header[68:72]), int.from_bytes(header[60:64]))
