@@ -32,7 +32,7 @@ def test_round_trip(trip, command, store):
     before, after = contents(store, trip), contents(copy, trip)
     copy.close()
 
-    assert (0, ["Imported 1 runs with 16 events."], "") == (done.code, done.lines, done.err)
+    assert (0, ["Imported 1 run with 16 events."], "") == (done.code, done.lines, done.err)
     assert before == after
 
 
@@ -105,7 +105,7 @@ def test_truncated_line(trip, command):
     done = command("import", "trip.jsonl", "--store", "copy.db")
 
     assert (1, "") == (done.code, done.err)
-    assert "Imported 1 runs with 15 events." == done.lines[0]
+    assert "Imported 1 run with 15 events." == done.lines[0]
     assert done.lines[1].startswith("line 12: it is no JSON (")
     assert 2 == len(done.lines)
 

@@ -39,7 +39,7 @@ def shop(store, lines, tmp_path):
 
 def test_events_of_a_run(shop, store):
     """Steps become notes, model calls, tool calls with their results, and states."""
-    assert (["shop-0-0"], 9, []) == (shop.run_ids, shop.events, shop.problems)
+    assert (["shop-0-0"], 10, []) == (shop.run_ids, shop.events, shop.problems)
     assert [
         (1, "run", "open", None, "shop-0-0", None),
         (2, "snapshot", "point", "assistant", "start", None),
@@ -50,6 +50,7 @@ def test_events_of_a_run(shop, store):
         (7, "tool_call", "close", "assistant", "buy", 6),
         (8, "snapshot", "point", "assistant", "step 3", None),
         (9, "model_call", "point", "assistant", "assistant", None),
+        (10, "run", "close", None, "shop-0-0", 1),
     ] == [
         (one.seq, one.kind, one.phase, one.agent, one.name, one.span)
         for one in store.events("shop-0-0")
@@ -94,7 +95,7 @@ def test_bad_run(store, lines, tmp_path, bad):
                          state=tmp_path / "state.json")  # fmt: skip
 
     assert ["line 2"] == [one[:6] for one in result.problems]
-    assert [("done", 9), ("done", 9)] == [
+    assert [("done", 10), ("done", 10)] == [
         (store.run(one).status, store.run(one).events) for one in ("shop-0-0", "last")
     ]
 

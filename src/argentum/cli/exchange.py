@@ -34,7 +34,8 @@ def import_runs(
     if json:
         show_json({"runs": result.run_ids, "events": result.events, "problems": result.problems})
     else:
-        lines = [Text(f"Imported {len(result.run_ids)} runs with {result.events} events.", "green")]
+        runs, events = counted(len(result.run_ids), "run"), counted(result.events, "event")
+        lines = [Text(f"Imported {runs} with {events}.", "green")]
         lines += [Text(plain(text), "red") for text in result.problems[:SHOWN_PROBLEMS]]
         hidden = len(result.problems) - SHOWN_PROBLEMS
         lines += (
@@ -43,6 +44,11 @@ def import_runs(
         show(*lines)
     if result.problems:
         raise typer.Exit(1)
+
+
+def counted(number: int, what: str) -> str:
+    """Write a number with its noun."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _imported(file: Path, store: Store, state: Path | None) -> Imported:
@@ -67,9 +73,15 @@ def export_run(
     """Write a run in the interchange format (JSON Lines), to a file or to standard output."""
     place = opened(store)
     lines = exported(place, find_run(place, run.rstrip("@")).run_id)
-    if output is None:
+    if output is None:  # UTF-8 whatever the terminal's encoding: the format says so
         for line in lines:
-            sys.stdout.write(line + "\n")
+            sys.stdout.buffer.write(line.encode() + b"\n")
+        sys.stdout.buffer.flush()
         return
-    with output.open("w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in lines)
+    unfinished = output.with_name(output.name + ".part")
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in lines)
+        unfinished.replace(output)
+    finally:
+        unfinished.unlink(missing_ok=True)

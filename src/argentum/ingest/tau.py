@@ -50,8 +50,10 @@ def records(line: Any, state: Any) -> Iterator[Record]:
             if record.get("phase") == "open":
                 opened[step["tool_call"]["id"]] = number
             yield record
-    passed = line.get("reward") == 1.0
-    yield {"type": "end", "status": "done" if passed else "failed", "ended_at_ns": at_ns + number}
+    status = "done" if line.get("reward") == 1.0 else "failed"
+    end_ns = at_ns + number
+    yield _event("run", line["run"], end_ns, body={"status": status}, phase="close", span=1)
+    yield {"type": "end", "status": status, "ended_at_ns": end_ns}
 
 
 def _step(step: Record, at_ns: int, opened: dict[str, int]) -> Iterator[Record]:

@@ -46,8 +46,8 @@ class Run:
 
         Args:
             name: what to call it; by default the program's name.
-            store: a file or an open store to keep it in. By default `ARGENTUM_STORE` if it is
-                set, else memory.
+            store: a file or an open store to keep it in. By default that of `argentum run`
+                around this program, else `ARGENTUM_STORE` if it is set, else memory.
             run_id: by default the time and four random digits.
         """
         started = clock.now_ns()
@@ -244,6 +244,9 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 def _opened(store: Store | str | os.PathLike[str] | None) -> Store:
     if store is None:
+        around = current_run()
+        if around is not None:
+            return around.store
         return open_store() if options.text("ARGENTUM_STORE") else MemoryStore()
     return open_store(store) if isinstance(store, str | os.PathLike) else store
 

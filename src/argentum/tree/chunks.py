@@ -5,7 +5,8 @@ A reference is one byte and its content:
 
     i DATA      the encoded value itself
     c DIGEST    a chunk that is the encoded value
-    b MSGPACK   a branch: [kind, head, is it one page?, digest of the page or top group, count, siz
+    b MSGPACK   a branch: [kind, head, one page?, digest of that page or the top group,
+                count, size]
 
 A page's chunk is the MessagePack array [keys or nil, references, closed, mark], a group's is
 [groups below?, digests of the children in one, counts, sizes, marks]. The digest is BLAKE2b of 128

@@ -12,6 +12,7 @@ import sys
 import types
 from collections import OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import Enum, Flag, IntEnum
@@ -194,14 +195,13 @@ def _zone(zone: tzinfo | None, moment: datetime | time) -> object:
     if zone is None:
         return None
     key = getattr(zone, "key", None)
-    if type(zone).__module__.startswith("zoneinfo") and isinstance(key, str):
-        return key
+    named = type(zone).__module__.startswith("zoneinfo") and isinstance(key, str)
     try:
         offset = moment.utcoffset()
     except Exception:  # noqa: BLE001 - foreign code may raise anything
         offset = None
     seconds = None if offset is None else offset.total_seconds()
-    return [seconds, _safe_text(moment.tzname)]
+    return [seconds, key if named else _safe_text(moment.tzname), named]
 
 
 def _safe_text(read: Callable[[], object]) -> str | None:
@@ -514,14 +514,12 @@ def _pairs(data: list[Any]) -> dict[Any, Any]:
 def _zone_from(data: Any) -> tzinfo | None:
     if data is None:
         return None
-    if isinstance(data, str):
+    seconds, name, named = data
+    if named:
         from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - rarely needed
 
-        try:
-            return ZoneInfo(data)
-        except ZoneInfoNotFoundError:
-            return timezone(timedelta(0), data)
-    seconds, name = data
+        with suppress(ZoneInfoNotFoundError):  # else at least the instant is right
+            return ZoneInfo(name)
     offset = timedelta(seconds=seconds or 0)
     if offset == timedelta(0) and name == "UTC":
         return UTC
