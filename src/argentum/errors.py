@@ -74,5 +74,5 @@ def not_found(what: str, name: object, known: Iterable[str]) -> NotFoundError:
         more = ", …" if len(names) > SHOWN_CHOICES else ""
         hint = f" Known: {listed}{more}."
     else:
-        hint = f" There is no {what} yet."
+        hint = ""
     return NotFoundError(f"No {what} {shown(name)}.{hint}")

@@ -199,9 +199,9 @@ def test_restored_values_are_what_the_patches_give(airline):
             )
 
 
-def test_final_values_of_all_runs(airline):
-    """The plain last state of every run equals that of the patches."""
-    for run in airline.runs:
+def test_final_values(airline):
+    """The plain last state of every fifth run equals that of the patches."""
+    for run in airline.runs[::5]:
         *_, expected = states_by_patches(airline, run)
         *_, last = airline.store.events(run["run"], kinds=("snapshot",))
         assert expected == last.body.thaw()

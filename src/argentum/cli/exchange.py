@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -78,10 +79,17 @@ def export_run(
             sys.stdout.buffer.write(line.encode() + b"\n")
         sys.stdout.buffer.flush()
         return
+    if output.is_symlink() or (output.exists() and not output.is_file()):
+        _write(output, lines)  # a device or a link is written to, never replaced
+        return
     unfinished = output.with_name(output.name + ".part")
     try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.writelines(line + "\n" for line in lines)
+        _write(unfinished, lines)
         unfinished.replace(output)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines)

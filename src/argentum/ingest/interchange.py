@@ -111,8 +111,11 @@ class Reader:
         self.store = store
         self.run_ids: list[str] = []
         self.events = 0
+        self._taken = {info.run_id for info in store.runs()}
         self._run: RunInfo | None = None
         self._states: dict[str | None, tuple[Any, Tree]] = {}
+        self._whole: tuple[Any, Tree | None] = (None, None)
+        """The last state given whole: a format may give one object as the start of all runs."""
         self._seqs: dict[int, int] = {}
         """Where a span's number in the file ended up, if a line before it was lost."""
         self._in_file = 0
@@ -146,10 +149,10 @@ class Reader:
         started = _nanoseconds(record, "started_at", now_ns())
         run_id = _text(record, "run_id").replace("@", "_")
         self.close()
-        known = {info.run_id for info in self.store.runs()}
         unique, number = run_id, 2
-        while unique in known:
+        while unique in self._taken:
             unique, number = f"{run_id}.{number}", number + 1
+        self._taken.add(unique)
         self._run = RunInfo(
             run_id=unique,
             name=str(record.get("name") or run_id),
@@ -203,7 +206,11 @@ class Reader:
             raise FormatError(message)
         if before is not None and document is self._states[agent][0]:
             return before
-        tree = freeze(from_jsonable(document), before)
+        whole, tree = self._whole
+        if tree is None or document is not whole:
+            tree = freeze(from_jsonable(document), before)
+        if "state" in record:
+            self._whole = (document, tree)
         self._states[agent] = (document, tree)
         return tree
 

@@ -38,10 +38,11 @@ def status_now(info: RunInfo) -> str:
     """Give a run's status, with `killed` for a running one whose process is gone."""
     if info.status != "running":
         return info.status
-    host, _, rest = info.process.rpartition(":")[0].rpartition(":")
-    if host != _host() or not rest.isdigit():
+    place, _, started = info.process.rpartition(":")
+    host, _, pid = place.rpartition(":")
+    if host != _host() or not (pid.isascii() and pid.isdigit()):
         return info.status  # of another machine nobody here can tell
-    alive = _is_alive(int(rest)) and _start_time(int(rest)) == info.process.rpartition(":")[2]
+    alive = _is_alive(int(pid)) and _start_time(int(pid)) == started
     return info.status if alive else KILLED
 
 
@@ -50,7 +51,7 @@ def _is_alive(pid: int) -> bool:
         return True  # nobody can tell: there signal 0 is Ctrl-C
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

@@ -62,8 +62,8 @@ class Run:
         self._ended_at_ns: int | None = None
         self._dirty = False
         self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._last_bodies: dict[tuple[str | None, str], Tree] = {}
+        self._lock = threading.RLock()
+        self._last_calls: dict[str | None, Tree] = {}
         self.store: Store = MemoryStore()
         info = RunInfo(
             run_id=self.run_id, name=self.name, started_at_ns=started, process=this_process()
@@ -124,8 +124,8 @@ class Run:
             around = _around.get()
             parent = around[1] if around is not None and around[0] is self else None
             seq = self.store.append(
-                self.run_id, kind=kind, name=str(name), at_ns=clock.now_ns(), body=tree,
-                agent=agent, phase=phase, span=span, parent=parent,
+                self.run_id, kind=kind, name=_title(kind, name), at_ns=clock.now_ns(), body=tree,
+                agent=None if agent is None else str(agent), phase=phase, span=span, parent=parent,
             )  # fmt: skip
             if self._dirty:
                 self._save()
@@ -138,14 +138,13 @@ class Run:
         """Freeze a body; those of model calls share the messages that were there before."""
         if kind != "model_call" or phase == CLOSE:
             return freeze(body)
-        key = (agent, kind)
-        tree = freeze(body, self._last_bodies.get(key))
-        self._last_bodies[key] = tree
+        tree = freeze(body, self._last_calls.get(agent))
+        self._last_calls[agent] = tree
         return tree
 
     def note(self, text: str, *, agent: str | None = None, **data: object) -> int | None:
         """Record a remark."""
-        return self.record("note", _first_words(text), {"text": text, **data}, agent=agent)
+        return self.record("note", text, {**data, "text": text}, agent=agent)
 
     def error(self, error: BaseException, *, agent: str | None = None) -> int | None:
         """Record an exception."""
@@ -190,7 +189,7 @@ class Run:
 
 
 _current: list[Run] = []
-_starting = threading.Lock()
+_starting = threading.RLock()
 
 
 def current_run() -> Run | None:
@@ -272,6 +271,9 @@ def _warn(text: str, *values: object) -> None:
     logging.getLogger("argentum").warning(text, *values)
 
 
-def _first_words(text: str) -> str:
-    line = " ".join(str(text).split())
+def _title(kind: str, name: object) -> str:
+    """Give an event's name; a note's is its first words."""
+    if kind != "note":
+        return str(name)
+    line = " ".join(str(name).split())
     return line if len(line) <= 60 else line[:59] + "…"  # noqa: PLR2004 - a title

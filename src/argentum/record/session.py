@@ -172,7 +172,7 @@ class AgentSession:
 
     def note(self, text: str, **data: object) -> int | None:
         """Record a remark of or about the agent."""
-        return self.run.note(text, agent=self.agent_id, **data)
+        return self.run.record("note", text, {**data, "text": text}, agent=self.agent_id)
 
     def error(self, error: BaseException) -> int | None:
         """Record an exception that the agent met."""
@@ -182,7 +182,7 @@ class AgentSession:
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
     try:
         return inspect.signature(function)
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001 - a foreign `__signature__` may raise anything
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextvars import Token
 from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock
@@ -21,7 +20,17 @@ class Span:
     goes on.
     """
 
-    __slots__ = ("_body", "_started_ns", "_token", "agent", "kind", "name", "result", "run", "seq")
+    __slots__ = (
+        "_body",
+        "_outside",
+        "_started_ns",
+        "agent",
+        "kind",
+        "name",
+        "result",
+        "run",
+        "seq",
+    )
 
     def __init__(
         self, run: Run, kind: str, name: str, body: dict[str, Any], agent: str | None
@@ -36,7 +45,7 @@ class Span:
         """What the closing event will tell."""
         self._body = body
         self._started_ns = 0
-        self._token: Token[tuple[Run, int] | None] | None = None
+        self._outside: tuple[Run, int] | None = None
 
     def output(self, value: object) -> None:
         """Set what came out: a model's message, a tool's result."""
@@ -51,25 +60,19 @@ class Span:
         self._started_ns = clock.elapsed_ns()
         self.seq = self.run.record(self.kind, self.name, self._body, agent=self.agent, phase=OPEN)
         if self.seq is not None:
-            self._token = _around.set((self.run, self.seq))
+            self._outside = _around.get()
+            _around.set((self.run, self.seq))
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Record that it closes, and how."""
-        if self._token is not None:
-            self._leave(self._token)
+        if self.seq is not None and _around.get() == (self.run, self.seq):
+            _around.set(self._outside)  # else spans overlap, or this is another context
         elapsed_ms = (clock.elapsed_ns() - self._started_ns) / 1e6
         body = {**self.result, "elapsed_ms": round(elapsed_ms, 3)}
         if error is not None:
             body["error"] = describe(error)
         self.run.record(self.kind, self.name, body, agent=self.agent, phase=CLOSE, span=self.seq)
-
-    @staticmethod
-    def _leave(token: Token[tuple[Run, int] | None]) -> None:
-        try:
-            _around.reset(token)
-        except (ValueError, RuntimeError):  # opened in another context, or left twice
-            _around.set(None)
 
     async def __aenter__(self) -> Self:
         """Record that it opens."""

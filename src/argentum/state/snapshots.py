@@ -105,7 +105,7 @@ class StateDiff:
         self._on_snapshot = on_snapshot
         self._on_error = on_error
         self._look_up = look_up
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._snapshots: list[Snapshot] = []
         self._by_label: dict[str, Snapshot] = {}
 
@@ -147,19 +147,22 @@ class StateDiff:
         if not isinstance(label, str):
             message = f"The label {shown(label)} is a {type(label).__name__}; give a str."
             raise InputError(message)
-        with self._lock:
-            previous = self._snapshots[-1].tree if self._snapshots else None
-            taken = Snapshot(label, freeze(state, previous), now_ns())
-            self._snapshots.append(taken)
-            self._by_label[label] = taken
-            if self._max_snapshots is not None and len(self._snapshots) > self._max_snapshots:
-                self._forget_first()
+        # No lock is held while the state is read: a signal handler or a forked child that takes a
+        # snapshot of its own must never wait. An old `previous` only costs some sharing.
+        previous = self._snapshots[-1:]
+        taken = Snapshot(label, freeze(state, previous[0].tree if previous else None), now_ns())
+        self._snapshots.append(taken)
+        self._by_label[label] = taken
+        if self._max_snapshots is not None and len(self._snapshots) > self._max_snapshots:
+            self._forget(len(self._snapshots) - self._max_snapshots)
         return taken
 
-    def _forget_first(self) -> None:
-        first = self._snapshots.pop(0)
-        if self._by_label[first.label] is first:
-            del self._by_label[first.label]
+    def _forget(self, count: int) -> None:
+        with self._lock:
+            for first in self._snapshots[:count]:
+                if self._by_label.get(first.label) is first:
+                    del self._by_label[first.label]
+            del self._snapshots[:count]
 
     def tree(self, label: str) -> Tree:
         """

@@ -171,10 +171,11 @@ class SqliteStore:
 
         Other writers wait meanwhile, but only for some seconds: make many batches of a long import.
         """
-        self._pending = set()
         with self._handle.batch():
+            self._pending = set()
             yield
-        self._remember(self._pending)
+            committed = self._pending  # while the file is still this thread's alone
+        self._remember(committed)
 
     # ------------------------------------------------------------ reading
 

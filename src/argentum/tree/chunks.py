@@ -190,8 +190,9 @@ class Loader:
         entries = self._entries([ref for _, refs in pages for ref in refs]) if pages else []
         start = 0
         for page, refs in pages:
-            page.entries = entries[start : start + len(refs)]
-            page.branches = any(type(entry) is Branch for entry in page.entries)
+            found = entries[start : start + len(refs)]
+            page.branches = any(type(entry) is Branch for entry in found)
+            page.entries = found  # last: it tells other threads that the page is filled
             start += len(refs)
 
     def _children(self, content: list[Any]) -> list[Any]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import sys
 import types
 from collections import OrderedDict, UserDict, UserList, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import Enum, Flag, IntEnum
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ormsgpack import Ext, packb
@@ -481,7 +481,7 @@ def _may_be_empty(cls: type) -> bool:
     return cls.__dictoffset__ != 0 and own is object
 
 
-@cache
+@lru_cache(maxsize=1024)  # bounded: programs make classes as they run
 def is_plain_data(cls: type[Any]) -> bool:
     """Tell whether instances can be made again from fields alone."""
     return (
@@ -703,8 +703,3 @@ _MAKERS: dict[type, Callable[[Any, Any], object]] = {
     deque: _new_then("extend"),
     **dict.fromkeys((tuple, frozenset, str, int, float, bytes), _new_from),
 }
-
-
-def names(kinds: Iterable[Kind]) -> Iterator[str]:
-    """Name kinds for a message."""
-    return (kind.name.lower() for kind in kinds)
