@@ -143,6 +143,21 @@ def test_pager_for_long_output(store):
     assert "PAGED" not in on_terminal("runs", PAGER=pager)
 
 
+@needs_terminal
+@pytest.mark.parametrize("path", ["", "text", "bytes", "items", "inner"])
+def test_outline_on_a_terminal(store, path):
+    """On a terminal a large state is outlined and a large text shown, unless all is wanted."""
+    with Run("x", store=store) as run:
+        run.session("a").snapshot("s", {
+            "text": "t" * 60_000, "bytes": b"b" * 60_000,
+            "items": [f"item {number}" for number in range(9000)],
+            "inner": {f"key {number}": number for number in range(9000)},
+        })  # fmt: skip
+    shown = on_terminal("show", "@", path, PAGER="cat")
+
+    assert {"text": [False], "bytes": [False]}.get(path, [True]) == ["name a path" in shown]
+
+
 def test_reader_that_has_seen_enough(store):
     """`| head -1` ends the command without a word."""
     with Run("x", store=store) as run:

@@ -95,7 +95,7 @@ def test_json(trip, command, store):
         "path": "confidence", "kind": "changed", "before": 0.9, "after": 0.2,
         "source": "confidence",
     } == rows[8]["changes"][1]  # fmt: skip
-    assert ["changes" in row for row in rows if row["kind"] == "snapshot"] == [False, True, False]
+    assert [False, True, False] == ["changes" in row for row in rows if row["kind"] == "snapshot"]
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,60 @@ from argentum.state import from_jsonable, to_jsonable
                 "{'from_agent': 'planner', 'to_agent': 'writer', 'context': {'facts': ['Rome']}}",
             ],
         ),
-        (("@16",), ["20270115-080000-aaaa@16  run trip.py", "", "{'status': 'done'}"]),
+        (("@16", "status"), ["20270115-080000-aaaa@1-16  run trip.py", "status", "'done'"]),
     ],
 )
 def test_show(trip, command, arguments, lines):
     """A revision shows what it is and the state there, or the part at a path."""
     assert lines == command("show", *arguments).lines
+
+
+@pytest.mark.parametrize("revision", ["@6", "@7"])
+def test_show_a_call(trip, command, revision):
+    """Either event of a call shows both: what went in and what came out."""
+    assert [
+        "20270115-080000-aaaa@6-7  tool_call find  of planner",
+        "",
+        "{'tool': 'find', 'arguments': {'query': 'city', 'limit': 1}, "
+        "'output': ['city'], 'elapsed_ms': 500.0}",
+    ] == joined(command("show", revision).lines)
+
+
+def joined(lines: list[str]) -> list[str]:
+    """Put what was broken into lines by its length back into one."""
+    value = " ".join(line.strip() for line in lines[2:])
+    return [*lines[:2], value]
+
+
+@pytest.mark.parametrize("body", [3, [1, 2], None, "text"])
+def test_show_a_call_of_another_form(command, tmp_path, body):
+    """A call from a file, whose events hold no dict, can be shown, too."""
+    event = {"type": "event", "kind": "tool_call", "name": "t", "at_ns": 1, "body": body}
+    records = [
+        {"format": "argentum.run/1", "type": "run", "run_id": "r", "started_at_ns": 0},
+        {**event, "phase": "open"},
+        {**event, "phase": "close", "span": 1},
+    ]
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    command("import", str(path))
+
+    for name in ("@1", "@2"):
+        done = command("show", f"r{name}")
+        assert (0, "") == (done.code, done.err)
+        assert repr(body) in done.out
+    assert 0 == command("log", "r").code
+
+
+def test_label_of_several_agents(trip, command):
+    """A label that several agents share is taken for the last one's, and that is said."""
+    done = command("show", "@start")
+
+    assert (0, "20270115-080000-aaaa@15  snapshot start  of writer") == (done.code, done.lines[0])
+    assert (
+        "argentum: 'start' is a label of other agents too (planner); this is writer's. "
+        "To choose, write RUN@AGENT/LABEL.\n"
+    ) == done.err
 
 
 def test_show_json(trip, command):
@@ -116,7 +164,7 @@ CHANGES = ["+ goals[1]  'Rome'", "~ confidence  0.9 → 0.2", "- budget.usd  100
         (("@8", "@10"), 0, CHANGES),  # an event means the state as it was then
         (("@planner/start", "@end", "--exit-code"), 1, CHANGES),
         (("@end", "@end", "--exit-code"), 0, ["Nothing changed."]),
-        (("@planner/start", "@end", "--path", "goals"), 0, ["+ [1]  'Rome'"]),
+        (("@planner/start", "@end", "--path", "goals"), 0, ["+ goals[1]  'Rome'"]),
         (
             ("@end", "@planner/start"),
             0,

@@ -117,6 +117,40 @@ def test_forked_children_at_once(file, reader):
 
 
 @needs_fork
+def test_fork_while_a_thread_records(file, reader):
+    """A child that is forked while another thread takes a snapshot can record at once."""
+    done = run_program("""
+        import argentum, os, signal, threading
+        session = argentum.create_agent_session("a")
+        state = {"items": [{"n": n} for n in range(20000)]}
+        over = threading.Event()
+        def work():
+            while not over.is_set():
+                state["items"][0]["n"] += 1
+                session.snapshot("thread", state)
+        thread = threading.Thread(target=work)
+        thread.start()
+        codes = []
+        for number in range(10):
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(20)  # a child that hangs is ended
+                session.snapshot(f"child {number}", {"n": number})
+                os._exit(0)
+            codes.append(os.waitpid(pid, 0)[1])
+        over.set()
+        thread.join()
+        print(codes)
+    """, ARGENTUM_STORE=str(file))  # fmt: skip
+
+    assert (0, "", [str([0] * 10)]) == (done.code, done.err, done.lines)
+    assert [f"child {number}" for number in range(10)] == [
+        name for name in names(reader, "snapshot") if name != "thread"
+    ]
+    assert [] == reader.check()
+
+
+@needs_fork
 def test_fork_of_a_run_in_memory():
     """A fork of a program that records in memory ends like any other."""
     done = run_program("""

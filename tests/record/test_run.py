@@ -101,6 +101,18 @@ def test_current_run_only_if_asked_for():
     assert [None, None] == [current_run(), default_run()]
 
 
+def test_after_the_end_another_run_begins(monkeypatch, file, reader):
+    """A session that starts when the shared run is over gets a run of its own."""
+    monkeypatch.setenv("ARGENTUM_STORE", str(file))
+    first = create_agent_session("a").run
+    first.finish()
+    second = create_agent_session("b").run
+    second.finish()
+
+    assert {first.run_id: 3, second.run_id: 3} == {one.run_id: one.events for one in reader.runs()}
+    assert 2 == len(reader.runs())
+
+
 def test_threads_share_the_default_run(monkeypatch, file):
     """Sessions that start in many threads at once join one run."""
     monkeypatch.setenv("ARGENTUM_STORE", str(file))

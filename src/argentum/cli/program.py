@@ -10,7 +10,7 @@ import typer
 
 from argentum.cli.arguments import StoreOption
 from argentum.errors import InputError
-from argentum.record.starter import run_module, run_script
+from argentum.record.starter import check_script, run_module, run_script
 from argentum.store import open_store
 
 
@@ -32,6 +32,8 @@ def run(
         )
         raise InputError(message)
     start = run_module if module else run_script
+    if not module:
+        check_script(target)  # before a store is made for it
     place = open_store(store)
     outcome = start(target, context.args, store=place, name=name)
     if not quiet:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from itertools import islice
+from typing import Annotated, Any
 
 import typer
 from rich.pretty import Pretty
@@ -10,16 +11,21 @@ from rich.text import Text
 
 from argentum.cli.arguments import JsonOption, RevisionArgument, StoreOption, opened
 from argentum.cli.log import changes_as_dicts
-from argentum.cli.terminal import change_line, plain, print_json, show_json
+from argentum.cli.terminal import change_line, console, literal, plain, print_json, show_json
 from argentum.cli.terminal import show as show_parts
 from argentum.errors import NotFoundError
 from argentum.state import json_patch
-from argentum.store.revisions import Revision, find_revision
-from argentum.tree import Tree, freeze
+from argentum.store import Store
+from argentum.store.revisions import Revision, find_revision, span_of
+from argentum.tree import Change, Path, Record, Tree, freeze
 from argentum.tree import diff as tree_diff
 
 DEEPEST = 100
 """Levels that `show` prints before it writes `...`: rich recurses."""
+
+LARGE_BYTES = 50_000
+"""Encoded size from which a terminal gets an outline: printing it prettily takes minutes."""
+OUTLINE_LINES = 60
 
 PathArgument = Annotated[
     str, typer.Argument(metavar="[PATH]", help="Where in the state, like messages[3].content.")
@@ -30,21 +36,75 @@ def show(
     revision: RevisionArgument = "@",
     path: PathArgument = "",
     *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print a large state whole on a terminal, too.")
+    ] = False,
     json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show the state at a point of a run, or an event that is no snapshot."""
-    found = find_revision(opened(store), revision)
-    value = found.event.body.get(path, live=False)
+    """
+    Show the state at a point of a run, or an event that is no snapshot.
+
+    A call is shown whole, whichever of its two events is named: arguments, output, error, usage.
+    """
+    place = opened(store)
+    found = _found(place, revision)
+    event, closing = span_of(place, found.event)
+    body = event.body if closing is None else _whole_call(event.body, closing.body)
+    value = body.get(path, live=False)
     if json:
         show_json(value)
         return
-    event = found.event
-    title = f"{plain(found.name)}  {event.kind} {plain(event.name)}"
+    name = f"{found.run.run_id}@{event.seq}" + (f"-{closing.seq}" if closing else "")
+    title = f"{plain(name)}  {event.kind} {plain(event.name)}"
     if event.agent:
         title += f"  of {plain(event.agent)}"
-    body = Pretty(value, expand_all=False, max_string=None, max_depth=DEEPEST)
-    show_parts(Text(title, style="bold"), Text(plain(path), style="bold") if path else Text(), body)
+    large = console().is_terminal and not everything and freeze(value).size_bytes > LARGE_BYTES
+    shown = (
+        Text(outline(value))
+        if large
+        else Pretty(value, expand_all=False, max_string=None, max_depth=DEEPEST)
+    )
+    heading = Text(plain(path), style="bold") if path else Text()
+    show_parts(Text(title, style="bold"), heading, shown)
+
+
+def _whole_call(opening: Tree, closing: Tree) -> Tree:
+    """Put the two events of a call together."""
+    before, after = opening.thaw(live=False), closing.thaw(live=False)
+    if isinstance(before, dict) and isinstance(after, dict):
+        return freeze({**before, **after})
+    return freeze({"opening": before, "closing": after})
+
+
+def outline(value: Any) -> str:
+    """Show the first level of a large value, and how to see more."""
+    if isinstance(value, Record):
+        value = value.fields
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    lines = [f"{plain(str(key))}  {_kind_of(item)}" for key, item in islice(items, OUTLINE_LINES)]
+    hidden = len(value) - len(lines)
+    more = [f"… and {hidden} more"] if hidden > 0 else []
+    return "\n".join([*lines, *more, "It is large: name a path, or give --all or --json."])
+
+
+def _kind_of(item: Any) -> str:
+    if isinstance(item, dict | list | tuple | set | frozenset):
+        return f"{type(item).__name__} of {len(item)}"
+    return literal(item)
+
+
+def _found(store: Store, text: str) -> Revision:
+    """Find a revision; say so if its label could have meant another agent's."""
+    found = find_revision(store, text)
+    if found.others:
+        event = found.event
+        console(stderr=True).print(
+            f"argentum: {plain(event.name)!r} is a label of other agents too "
+            f"({plain(', '.join(found.others))}); this is {plain(str(event.agent))}'s. "
+            f"To choose, write RUN@AGENT/LABEL."
+        )
+    return found
 
 
 def diff(
@@ -61,9 +121,10 @@ def diff(
 ) -> None:
     """Show what changed between two states."""
     place = opened(store)
-    old = _part(_state(find_revision(place, before)), path)
-    new = _part(_state(find_revision(place, after)), path)
-    changes = tree_diff(old, new)
+    old = _part(_state(_found(place, before)), path)
+    new = _part(_state(_found(place, after)), path)
+    above = Path(path).parts
+    changes = [_below(above, change) for change in tree_diff(old, new)]
     if patch:
         print_json(json_patch(old, new))
     elif json:
@@ -82,6 +143,12 @@ def _state(revision: Revision) -> Tree:
         )
         raise NotFoundError(message)
     return revision.state
+
+
+def _below(above: tuple[Any, ...], change: Change) -> Change:
+    """Give a change its path in the whole state."""
+    path, source = (Path.of((*above, *one.parts)) for one in (change.path, change.source))
+    return change._replace(path=path, source=source)
 
 
 def _part(tree: Tree, path: str) -> Tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -39,18 +40,18 @@ def console(*, stderr: bool = False) -> Console:
 def show(*parts: RenderableType) -> None:
     """Print; on a terminal what does not fit on the screen goes through the pager."""
     out = console()
-    if not out.is_terminal:
-        for part in parts:
-            out.print(part)
-        return
     with out.capture() as capture:
         for part in parts:
             out.print(part)
     text = capture.get()
-    if text.count("\n") < out.height:
+    if not out.is_terminal:
+        out.file.writelines(f"{line.rstrip()}\n" for line in text.splitlines())
+    elif text.count("\n") < out.height:
         out.file.write(text)
     else:
-        with out.pager(styles=True):
+        # As git does: colours pass, and what fits on the screen is not paged.
+        less = os.environ.setdefault("LESS", "FRX")
+        with out.pager(styles="R" in less.upper()):
             out.print(Text.from_ansi(text))
 
 
@@ -128,8 +129,10 @@ def duration(nanoseconds: int | None) -> str:
     """Show a span of time."""
     if nanoseconds is None:
         return ""
-    seconds = nanoseconds / 1e9
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    minutes, rest = divmod(seconds, 60)
-    return f"{rest:.1f} s" if minutes == 0 else f"{minutes:.0f} min {rest:.0f} s"
+    milliseconds = round(nanoseconds / 1e6)
+    if milliseconds < 1000:  # noqa: PLR2004 - a second
+        return f"{milliseconds} ms"
+    if milliseconds < 59_950:  # noqa: PLR2004 - what rounds to a minute
+        return f"{milliseconds / 1000:.1f} s"
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes} min {seconds} s"

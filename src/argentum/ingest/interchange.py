@@ -17,6 +17,7 @@ from argentum.clock import as_datetime, now_ns
 from argentum.errors import FormatError, shown
 from argentum.events import KINDS, PHASES, POINT, Event, RunInfo
 from argentum.state import apply_json_patch, from_jsonable, json_patch, to_jsonable
+from argentum.state.jsonable import has_types
 from argentum.store import Store
 from argentum.tree import Tree, freeze
 
@@ -114,8 +115,10 @@ class Reader:
         self._taken = {info.run_id for info in store.runs()}
         self._run: RunInfo | None = None
         self._states: dict[str | None, tuple[Any, Tree]] = {}
-        self._whole: tuple[Any, Tree | None] = (None, None)
+        self._whole: tuple[Any, Tree | None, bool] = (None, None, False)
         """The last state given whole: a format may give one object as the start of all runs."""
+        self._typed: set[str | None] = set()
+        """Agents whose state has a `$type` somewhere."""
         self._seqs: dict[int, int] = {}
         """Where a span's number in the file ended up, if a line before it was lost."""
         self._in_file = 0
@@ -206,13 +209,24 @@ class Reader:
             raise FormatError(message)
         if before is not None and document is self._states[agent][0]:
             return before
-        whole, tree = self._whole
-        if tree is None or document is not whole:
-            tree = freeze(from_jsonable(document), before)
+        tree, typed = self._frozen(document, agent, before, record)
         if "state" in record:
-            self._whole = (document, tree)
+            self._whole = (document, tree, typed)
         self._states[agent] = (document, tree)
+        (self._typed.add if typed else self._typed.discard)(agent)
         return tree
+
+    def _frozen(
+        self, document: Any, agent: Any, before: Tree | None, record: Record
+    ) -> tuple[Tree, bool]:
+        """Make the tree of a document, and tell whether it has a `$type` to decode."""
+        whole, tree, typed = self._whole
+        if tree is not None and document is whole:
+            return tree, typed
+        patched = "state" not in record and agent not in self._typed
+        if not has_types(record.get("state_patch") if patched else document):
+            return freeze(document, before), False
+        return freeze(from_jsonable(document), before), True
 
     def _end(self, record: Record) -> None:
         run = self._opened()

@@ -207,8 +207,9 @@ def set_current_run(run: Run | None) -> None:
 def default_run() -> Run | None:
     """Give the process's run if sessions should share one; None if they are on their own."""
     with _starting:
-        if not _current and options.text("ARGENTUM_STORE"):
-            _current.append(Run())
+        is_over = bool(_current) and _current[-1].status != "running"
+        if options.text("ARGENTUM_STORE") and (is_over or not _current):
+            _current[:] = [Run()]
         return current_run()
 
 

@@ -28,6 +28,18 @@ class Outcome:
     exit_code: int
 
 
+def check_script(path: str) -> None:
+    """
+    Check that there is a script to run.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    if not os.path.exists(path):  # noqa: PTH110 - as the interpreter sees it
+        message = f"There is no script {path!r} here ({os.getcwd()}). Give a path, or -m MODULE."  # noqa: PTH109
+        raise InputError(message)
+
+
 def run_script(
     path: str, arguments: Sequence[str], *, store: Store, name: str | None = None
 ) -> Outcome:
@@ -37,9 +49,7 @@ def run_script(
     Raises:
         InputError: there is no such file.
     """
-    if not os.path.exists(path):  # noqa: PTH110 - as the interpreter sees it
-        message = f"There is no script {path!r} here ({os.getcwd()}). Give a path, or -m MODULE."  # noqa: PTH109
-        raise InputError(message)
+    check_script(path)
     sys.argv = [path, *arguments]
     sys.path[0:0] = [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120 - as the interpreter does
     title = name or os.path.basename(path)  # noqa: PTH119

@@ -91,6 +91,20 @@ _TO_TEXT: dict[str, Callable[[Any], str]] = {
 }
 
 
+def has_types(data: Any) -> bool:
+    """Tell whether any part of a JSON value is written with its type, so has to be decoded."""
+    stack = [data]
+    while stack:
+        part = stack.pop()
+        if type(part) is dict:
+            if TYPE in part:
+                return True
+            stack += part.values()
+        elif type(part) is list:
+            stack += part
+    return False
+
+
 def from_jsonable(data: Any, *, live: bool = False) -> Any:
     """
     Turn what `to_jsonable` gave back into the value.

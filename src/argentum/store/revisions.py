@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from argentum.errors import NotFoundError, not_found
-from argentum.events import Event, RunInfo
+from argentum.events import CLOSE, OPEN, Event, RunInfo
 from argentum.store.protocol import Store
 from argentum.tree import Tree
 
@@ -27,6 +27,8 @@ class Revision:
     event: Event
     state: Tree | None
     """The agent's last snapshot up to the event; None if there was none yet."""
+    others: tuple[str, ...] = ()
+    """Other agents that have a snapshot of the same label, if one was asked for by label alone."""
 
     @property
     def name(self) -> str:
@@ -73,7 +75,21 @@ def find_revision(store: Store, text: str) -> Revision:
     run_text, _, point = text.partition(SEPARATOR)
     run = find_run(store, run_text)
     event = _find_event(store, run, point)
-    return Revision(run, event, _state_at(store, event))
+    others: set[str] = set()
+    if event.kind == "snapshot" and point == event.name:
+        same = (one for one in store.events(run.run_id, kinds=("snapshot",)) if one.name == point)
+        others = {str(one.agent) for one in same} - {str(event.agent)}
+    return Revision(run, event, _state_at(store, event), tuple(sorted(others)))
+
+
+def span_of(store: Store, event: Event) -> tuple[Event, Event | None]:
+    """Give the opening and the closing event of a span by either; else the event and None."""
+    if event.phase == CLOSE and event.span is not None:
+        return store.event(event.run_id, event.span), event
+    if event.phase == OPEN:
+        later = store.events(event.run_id, after=event.seq, kinds=(event.kind,))
+        return event, next((one for one in later if one.span == event.seq), None)
+    return event, None
 
 
 def _find_event(store: Store, run: RunInfo, point: str) -> Event:
@@ -88,6 +104,8 @@ def _find_event(store: Store, run: RunInfo, point: str) -> Event:
         if -back <= len(snapshots) and back < 0:
             return snapshots[back]
         message = f"Run {run.run_id!r} has {len(snapshots)} snapshots; there is no {back}."
+        if not snapshots:
+            message = f"Run {run.run_id!r} has no snapshots; see: argentum log {run.run_id}"
         raise NotFoundError(message)
     for event in reversed(snapshots):
         if point in (event.name, f"{event.agent}/{event.name}"):

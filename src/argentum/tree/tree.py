@@ -253,11 +253,10 @@ def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:
         value = fields
     if isinstance(value, dict):
         key = _plain(step)
-        for known in [key] if key in value else ():
-            wanted = type(key)
-            found = next((k for k in value if k == known and type(k) is wanted), _NOTHING)
-            if found is not _NOTHING:
-                return value[found]
+        items = ((known, item) for known, item in value.items() if type(known) is type(key))
+        found = next((item for known, item in items if known == key), _NOTHING)
+        if found is not _NOTHING:
+            return found
         raise not_found(f"key in {Path.of(before) or 'the state'}", key, map(str, value))
     if (
         isinstance(step, int)
