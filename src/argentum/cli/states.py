@@ -59,7 +59,9 @@ def show(
     title = f"{plain(name)}  {event.kind} {plain(event.name)}"
     if event.agent:
         title += f"  of {plain(event.agent)}"
-    large = console().is_terminal and not everything and freeze(value).size_bytes > LARGE_BYTES
+    has_parts = isinstance(value, dict | list | tuple | set | frozenset | Record)
+    outlined = has_parts and not everything and console().is_terminal
+    large = outlined and freeze(value).size_bytes > LARGE_BYTES
     shown = (
         Text(outline(value))
         if large
