@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any
 
+import ormsgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -216,3 +218,27 @@ def test_dicts_with_the_same_keys_share_what_is_equal(state, data):
         assert changed == new.thaw()
         assert [key] == [one.path.parts[0] for one in diff(old, new)]
         assert pack(changed) == pack(new.thaw())
+
+
+@dataclass(eq=False)
+class Colleague:
+    name: str
+    peers: list = field(default_factory=list)
+
+
+def test_objects_that_know_each_other_are_walked_once():
+    """Agents that refer to one another cost what there is of them, not every way between them."""
+    team = [Colleague(f"agent {number}") for number in range(12)]
+    for one in team:
+        one.peers = [other for other in team if other is not one]
+    tree = freeze(team)
+
+    assert ["agent 0", "agent 11"] == [tree.get("[0].name"), tree.get("[11].name")]
+    assert tree.size_bytes < 200_000
+
+
+def test_foreign_extension_values_are_marked():
+    """An `ormsgpack.Ext` in a state is not taken for one of ours."""
+    tree = freeze({"x": ormsgpack.Ext(2, b"\x90"), "y": 1})
+
+    assert "ormsgpack:Ext" == tree.get("x").type_name

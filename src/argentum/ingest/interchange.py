@@ -23,6 +23,8 @@ from argentum.tree import Tree, freeze
 
 FORMAT = "argentum.run"
 VERSION = 1
+MAX_NS = 2**63 - 1
+"""The year 2262: times are kept in 64 bits."""
 
 Record = dict[str, Any]
 
@@ -269,6 +271,9 @@ def _nanoseconds(record: Record, field: str, default: Any) -> Any:
     """Read a time: `<field>_ns` since 1970, or `<field>` as ISO 8601 (RFC 3339)."""
     exact = record.get(f"{field}_ns")
     if isinstance(exact, int):
+        if abs(exact) > MAX_NS:
+            message = f"{field}_ns is {shown(exact)}; it counts nanoseconds since 1970."
+            raise FormatError(message)
         return exact
     text = record.get(field)
     if text is None:

@@ -83,13 +83,14 @@ def run_module(
 def _run(start: Callable[[], object], name: str, store: Store) -> Outcome:
     run = Run(name, store=store)
     set_current_run(run)
+    code = 1
     try:
         code = _exit_code(start, run)
         with contextlib.suppress(ValueError, AttributeError):  # closed, or none
             sys.stdout.flush()
     finally:
         set_current_run(None)
-    run.finish("done" if code == 0 else "failed")
+        run.finish("done" if code == 0 else "failed")
     return Outcome(run.run_id, code)
 
 
@@ -104,9 +105,20 @@ def _exit_code(start: Callable[[], object], run: Run) -> int:
     except BaseException as error:  # noqa: BLE001 - whatever ends the program ends the run
         trace = _without_ours(error)
         run.error(error.with_traceback(trace))
-        sys.excepthook(type(error), error, trace)
+        _report(error, trace)
         return 1
     return 0
+
+
+def _report(error: BaseException, trace: TracebackType | None) -> None:
+    """Let the program's own hook print its error; where that fails, the interpreter's."""
+    try:
+        sys.excepthook(type(error), error, trace)
+    except BaseException as fault:  # noqa: BLE001 - as the interpreter guards the hook
+        sys.stderr.write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(fault), fault, _without_ours(fault))
+        sys.stderr.write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, trace)
 
 
 def _code_of(stop: SystemExit) -> int:

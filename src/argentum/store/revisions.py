@@ -17,6 +17,7 @@ from argentum.store.protocol import Store
 from argentum.tree import Tree
 
 SEPARATOR = "@"
+MAX_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,13 @@ def span_of(store: Store, event: Event) -> tuple[Event, Event | None]:
 
 def _find_event(store: Store, run: RunInfo, point: str) -> Event:
     if point.isdecimal():
-        if 1 <= int(point) <= run.events:
+        if len(point) <= MAX_DIGITS and 1 <= int(point) <= run.events:
             return store.event(run.run_id, int(point))
         message = f"Run {run.run_id!r} has {run.events} events; there is no {point}."
         raise NotFoundError(message)
     snapshots = list(store.events(run.run_id, kinds=("snapshot",)))
     if point == "" or (point.startswith("-") and point[1:].isdecimal()):
-        back = int(point or "-1")
+        back = int(point[:MAX_DIGITS] or "-1")
         if -back <= len(snapshots) and back < 0:
             return snapshots[back]
         message = f"Run {run.run_id!r} has {len(snapshots)} snapshots; there is no {back}."

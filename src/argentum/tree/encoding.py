@@ -47,18 +47,16 @@ class TooLargeError(Exception):
     """The slow way met more than the given number of bytes; the caller splits the value."""
 
 
-def may_hold_binary(data: bytes) -> bool:
-    """Tell whether MessagePack's `bin` codes occur in `data` (in text they may, too)."""
-    return b"\xc4" in data or b"\xc5" in data or b"\xc6" in data
-
-
-def holds_binary(value: object) -> bool:
+def is_ambiguous(value: object) -> bool:
     """
-    Tell whether a value that ormsgpack wrote by itself holds anything bytes-like.
+    Tell whether a value that ormsgpack wrote by itself holds what its bytes do not tell apart.
 
-    orjson answers ten times quicker than a walk in Python: of all that ormsgpack writes by itself,
-    it refuses just the bytes-like types.
+    Those are the bytes-like types, which it writes alike, and its own `Ext` and `Fragment`. orjson
+    answers ten times quicker than a walk in Python: of all that ormsgpack writes by itself, it
+    refuses just these.
     """
+    if type(value) is str:
+        return False
     try:
         orjson.dumps(value)
     except TypeError:
@@ -79,7 +77,7 @@ def pack(value: object, *, ancestors: Sequence[int] = (), limit: int | None = No
         data = packb(value, None, OPTIONS)
     except TypeError:
         return pack_exactly(value, ancestors=ancestors, limit=limit)
-    if may_hold_binary(data) and holds_binary(value):
+    if is_ambiguous(value):
         return pack_exactly(value, ancestors=ancestors, limit=limit)
     return data
 
@@ -87,11 +85,13 @@ def pack(value: object, *, ancestors: Sequence[int] = (), limit: int | None = No
 class _Frame:
     """A container whose members are being encoded."""
 
-    __slots__ = ("identity", "kinds", "members", "parts", "todo")
+    __slots__ = ("in_cycle", "kinds", "members", "parts", "todo", "value")
 
-    def __init__(self, parts: Parts, identity: int, kinds: int) -> None:
+    def __init__(self, parts: Parts, value: object, kinds: int) -> None:
         self.parts = parts
-        self.identity = identity
+        self.value = value
+        self.in_cycle = False
+        """Whether what is inside depends on what is around it."""
         self.kinds = kinds
         self.members: list[object] = []
         self.todo: Iterator[object] = iter(parts.flat())
@@ -101,9 +101,19 @@ def pack_exactly(
     value: object, *, ancestors: Sequence[int] = (), limit: int | None = None
 ) -> bytes:
     """Encode a value by a walk in Python without recursion (see `pack`)."""
-    around = list(ancestors)
-    root = _Frame(Parts(Kind.LIST, None, None, [value]), 0, 0)
+    return packb(_walked(value, ancestors, limit).members[0], None, OPTIONS)
+
+
+def is_in_cycle(value: object, ancestors: Sequence[int]) -> bool:
+    """Tell whether anything inside leads back to a container around it."""
+    return _walked(value, ancestors, None).in_cycle
+
+
+def _walked(value: object, ancestors: Sequence[int], limit: int | None) -> _Frame:
+    around = dict(zip(ancestors, range(len(ancestors)), strict=True))
+    root = _Frame(Parts(Kind.LIST, None, None, [value]), None, 0)
     stack = [root]
+    met: dict[int, tuple[object, object]] = {}
     size = 0
     while stack:
         frame = stack[-1]
@@ -111,21 +121,23 @@ def pack_exactly(
         if child is _END:
             stack.pop()
             if stack:
-                around.pop()
-                stack[-1].members.append(_close(frame, len(stack)))
+                around.popitem()
+                stack[-1].members.append(_close(frame, len(stack), met))
+                stack[-1].in_cycle |= frame.in_cycle
             continue
         plain = leaf(child)
         if plain is NOT_A_LEAF:
-            plain = _open(child, frame, stack, around)
+            known = met.get(id(child))
+            plain = _open(child, stack, around) if known is None else known[1]
             if type(plain) is _Frame:
                 stack.append(plain)
-                around.append(plain.identity)
+                around[id(child)] = len(around)
                 continue
         frame.members.append(plain)
         size += _weight(plain)
         if limit is not None and size > limit:
             raise TooLargeError
-    return packb(root.members[0], None, OPTIONS)
+    return root
 
 
 _END = object()
@@ -136,11 +148,12 @@ def _weight(plain: object) -> int:
     return len(plain) + 1 if type(plain) is str else 1
 
 
-def _open(child: object, parent: _Frame, stack: list[_Frame], around: list[int]) -> object:
+def _open(child: object, stack: list[_Frame], around: dict[int, int]) -> object:
     """Start on a container, or give the mark that stands for it."""
-    identity = id(child)
-    if identity in around:
-        up = len(around) - around.index(identity)
+    parent = stack[-1]
+    if id(child) in around:
+        up = len(around) - around[id(child)]
+        parent.in_cycle = True
         return Ext(Kind.CYCLE, packb(up))
     if len(stack) > MAX_DEPTH or parent.kinds > MAX_KINDS:
         return Opaque(type(child).__qualname__, "nested too deep to be kept").packed()
@@ -148,12 +161,22 @@ def _open(child: object, parent: _Frame, stack: list[_Frame], around: list[int])
     if isinstance(parts, Ext):
         return parts
     plain = parts.kind in (Kind.LIST, Kind.DICT)
-    return _Frame(parts, identity, parent.kinds + (0 if plain else 1))
+    return _Frame(parts, child, parent.kinds + (0 if plain else 1))
 
 
-def _close(frame: _Frame, depth: int) -> object:
-    """Put the encoded members of a container together."""
+def _close(frame: _Frame, depth: int, met: dict[int, tuple[object, object]]) -> object:
+    """
+    Put the encoded members of a container together.
+
+    An object met again is not walked again, or objects that know each other would take factorial
+    time: its bytes serve once more, or a mark if they depend on the way that led to it.
+    """
     packed = frame.parts.packed(frame.members)
+    if frame.parts.kind is Kind.OBJECT:
+        again: object = packed
+        if frame.in_cycle:
+            again = Opaque(str(frame.parts.head), "shown before, in a cycle of objects").packed()
+        met[id(frame.value)] = (frame.value, again)
     if depth % WRAP_EVERY == 0 and not isinstance(packed, Ext):
         return Ext(Kind.DEEP, packb(packed, None, OPTIONS))
     return packed

@@ -17,8 +17,8 @@ from ormsgpack import packb
 from argentum.tree.encoding import (
     OPTIONS,
     TooLargeError,
-    holds_binary,
-    may_hold_binary,
+    is_ambiguous,
+    is_in_cycle,
     pack,
     pack_exactly,
 )
@@ -88,7 +88,7 @@ class Freezer:
         else:
             if data == guess:
                 return guess
-            if len(data) <= limit and may_hold_binary(data) and holds_binary(value):
+            if len(data) <= limit and is_ambiguous(value):
                 data = pack_exactly(value, ancestors=self.around)
         return data if len(data) <= limit else self._whole_leaf(value, data)
 
@@ -96,7 +96,7 @@ class Freezer:
         """Give the bytes of a large value that has no parts, exact for what is bytes-like."""
         if not is_leaf(value):
             return None
-        return pack_exactly(value) if holds_binary(value) else data
+        return pack_exactly(value) if is_ambiguous(value) else data
 
     def _split(self, value: object, old: Branch | None, limit: int) -> Entry | None:
         """Freeze each part on its own; None if it has no parts or is small after all."""
@@ -110,6 +110,8 @@ class Freezer:
             parts = take_apart(value, depth=len(self.around))
             if not isinstance(parts, Parts) or parts.kind not in _SPLITTABLE:
                 return None
+            if parts.kind is Kind.OBJECT and old is None and is_in_cycle(value, self.around[:-1]):
+                return None  # objects that know each other would be split without end
             return self._lay_out(parts, old, limit)
         finally:
             self.around.pop()
@@ -316,6 +318,6 @@ class _Paging:
             return data
         value = self.values[at]
         large = len(data) > self.limit and not is_leaf(value)
-        if large or (may_hold_binary(data) and holds_binary(value)):
+        if large or (is_ambiguous(value)):
             return self.freezer.entry(value, None, self.limit)
         return data
