@@ -47,6 +47,14 @@ class TooLargeError(Exception):
     """The slow way met more than the given number of bytes; the caller splits the value."""
 
 
+_PLAIN_ONLY = (
+    orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+"""orjson would walk dataclasses by itself, in old versions without end where they are in a cycle."""
+
+
 def is_ambiguous(value: object) -> bool:
     """
     Tell whether a value that ormsgpack wrote by itself holds what its bytes do not tell apart.
@@ -58,7 +66,7 @@ def is_ambiguous(value: object) -> bool:
     if type(value) is str:
         return False
     try:
-        orjson.dumps(value)
+        orjson.dumps(value, None, _PLAIN_ONLY)
     except TypeError:
         return True
     return False
