@@ -52,7 +52,7 @@ _PLAIN_ONLY = (
     | orjson.OPT_PASSTHROUGH_DATETIME
     | orjson.OPT_PASSTHROUGH_SUBCLASS
 )
-"""orjson would walk dataclasses by itself, in old versions without end where they are in a cycle."""
+"""orjson would walk dataclasses itself, in old versions without end where they form a cycle."""
 
 
 def is_ambiguous(value: object) -> bool:
