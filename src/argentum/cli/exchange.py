@@ -53,9 +53,9 @@ def counted(number: int, what: str) -> str:
 
 
 def _imported(file: Path, store: Store, state: Path | None) -> Imported:
-    with Progress(
-        console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
+    if not sys.stderr.isatty():  # a disabled bar still ends its line in rich 14.2
+        return import_file(file, store, state=state)
+    with Progress(console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("Importing", total=None)
         return import_file(
             file, store, state=state,
