@@ -96,12 +96,21 @@ def _event_record(event: Event, states: dict[str | None, Tree]) -> Record:
         record["body"] = to_jsonable(event.body.thaw(live=False))
         return record
     before = states.get(event.agent)
-    if before is None:
-        record["state"] = to_jsonable(event.body.thaw(live=False))
+    if before == event.body:
+        record["state_patch"] = []
+    elif before is not None and (patch := _exact_patch(before, event.body)) is not None:
+        record["state_patch"] = patch
     else:
-        record["state_patch"] = json_patch(before, event.body)
+        record["state"] = to_jsonable(event.body.thaw(live=False))
     states[event.agent] = event.body
     return record
+
+
+def _exact_patch(before: Tree, after: Tree) -> list[dict[str, Any]] | None:
+    """Give the patch between two states, or None if it would lose the order of keys."""
+    patch = json_patch(before, after)
+    old, new = (to_jsonable(tree.thaw(live=False)) for tree in (before, after))
+    return patch if _line(apply_json_patch(old, patch)) == _line(new) else None
 
 
 # ---------------------------------------------------------------- in
