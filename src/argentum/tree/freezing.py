@@ -318,6 +318,6 @@ class _Paging:
             return data
         value = self.values[at]
         large = len(data) > self.limit and not is_leaf(value)
-        if large or (is_ambiguous(value)):
+        if large or is_ambiguous(value):
             return self.freezer.entry(value, None, self.limit)
         return data
