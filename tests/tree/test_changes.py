@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections import Counter
 
 import pytest
@@ -176,3 +178,26 @@ def test_changes_are_new_values():
 
     assert {"a": [1]} == old.thaw()
     assert {"a": {"b": [2]}} == new.thaw()
+
+
+OTHER_NAN = struct.unpack(">d", bytes.fromhex("7ffe002c63625cad"))[0]
+"""A NaN with another payload than `math.nan` has."""
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (Bag(a=math.nan), Bag(a=OTHER_NAN)),
+        ({math.nan}, {OTHER_NAN}),
+        (frozenset({(1, 0.0)}), frozenset({(1, -0.0)})),
+        (complex(math.nan, 0.0), complex(OTHER_NAN, -0.0)),
+    ],
+)
+def test_equal_values_with_other_bytes_in_containers_compared_whole(before, after):
+    """A NaN's payload, a zero's sign and the order of keys are no change there either."""
+    assert [] == diff(freeze(before), freeze(after))
+
+
+def test_containers_compared_whole_still_differ_by_type():
+    """`True`, `1` and `1.0` differ in a set, too."""
+    assert 1 == len(diff(freeze({(1, 2)}), freeze({(1.0, 2)})))

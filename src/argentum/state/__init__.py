@@ -3,7 +3,7 @@
 from argentum.state.flat import flat_changes
 from argentum.state.json_patch import apply_json_patch, json_patch
 from argentum.state.jsonable import from_jsonable, to_jsonable
-from argentum.state.snapshots import Diff, Snapshot, StateDiff, diff
+from argentum.state.snapshots import Diff, Snapshot, StateDiff, diff, snapshots_of
 
 __all__ = [
     "Diff",
@@ -14,5 +14,6 @@ __all__ = [
     "flat_changes",
     "from_jsonable",
     "json_patch",
+    "snapshots_of",
     "to_jsonable",
 ]

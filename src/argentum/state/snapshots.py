@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from argentum.clock import now_ns
 from argentum.errors import InputError, not_found, shown
+from argentum.events import Event
 from argentum.state.flat import Row, flat_changes
 from argentum.state.json_patch import Operation, json_patch
 from argentum.tree import Change, Tree, apply, freeze
@@ -23,6 +24,9 @@ class Snapshot(NamedTuple):
     tree: Tree
     at_ns: int
     """Nanoseconds since 1970, UTC."""
+    seq: int = 0
+    """Its number: that of its event in a run, else 1, 2, 3, … in its history."""
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,15 @@ def diff(before: object, after: object) -> Diff:
     return Diff(old, new, tuple(tree_diff(old, new)))
 
 
+def snapshots_of(events: Iterable[Event], *, agent: str | None = None) -> list[Snapshot]:
+    """Give the snapshots among a run's events, of one agent or of all."""
+    return [
+        Snapshot(event.name, event.body, event.at_ns, event.seq, event.agent)
+        for event in events
+        if event.kind == "snapshot" and agent in (None, event.agent)
+    ]
+
+
 class StateDiff:
     """
     Keeps an agent's states as they were and tells what changed between them.
@@ -108,6 +121,7 @@ class StateDiff:
         self._lock = threading.RLock()
         self._snapshots: list[Snapshot] = []
         self._by_label: dict[str, Snapshot] = {}
+        self._numbers = count(1)
 
     def __len__(self) -> int:
         """Count the snapshots."""
@@ -150,7 +164,8 @@ class StateDiff:
         # No lock is held while the state is read: a signal handler or a forked child that takes a
         # snapshot of its own must never wait. An old `previous` only costs some sharing.
         previous = self._snapshots[-1:]
-        taken = Snapshot(label, freeze(state, previous[0].tree if previous else None), now_ns())
+        tree = freeze(state, previous[0].tree if previous else None)
+        taken = Snapshot(label, tree, now_ns(), next(self._numbers))
         self._snapshots.append(taken)
         self._by_label[label] = taken
         if self._max_snapshots is not None and len(self._snapshots) > self._max_snapshots:

@@ -9,6 +9,7 @@ compared inside. Types are compared exactly; NaN equals NaN, -0.0 equals 0.0, ke
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -143,7 +144,7 @@ class _Walk:
             work = _Lists(self, path, source)
             work.add(list(old), list(new), 0, 0)
             work.finish()
-        elif pack(old) != pack(new):
+        elif pack(old) != pack(new) and _canonical(old) != _canonical(new):
             self.emit(CHANGED, path, source, old, new)
 
     def _keys(self, path: _Steps, source: _Steps, old: Any, new: Any, step: Any) -> None:
@@ -226,6 +227,32 @@ def same_leaf(old: object, new: object) -> bool:
     if type(old) is not type(new) or type(old) not in _ATOMS:
         return False
     return old == new or (old != old and new != new)  # noqa: PLR0124 - NaN
+
+
+def _canonical(value: Any) -> Any:
+    """
+    Give what is equal for values that are the same as a whole, though their bytes differ.
+
+    NaNs differ in their payload, zeros in their sign, and the order of keys is no change.
+    """
+    kind = type(value)
+    try:
+        if kind is float:
+            return pack(math.nan if math.isnan(value) else value + 0.0)
+        if kind is complex:
+            return kind, _canonical(value.real), _canonical(value.imag)
+        if kind in (list, tuple, deque):
+            return kind, getattr(value, "maxlen", None), [_canonical(item) for item in value]
+        if kind in (set, frozenset):
+            return kind, sorted(repr(_canonical(member)) for member in value)
+        if kind is dict:
+            return {repr(_canonical(key)): _canonical(item) for key, item in value.items()}
+        if kind is Record:
+            fields = [(name, _canonical(item)) for name, item in sorted(value.fields.items())]
+            return value.type_name, fields
+    except RecursionError:
+        pass
+    return pack(value)
 
 
 def _surely_same(old: Any, new: Any) -> bool:
