@@ -7,7 +7,7 @@ content-addressed chunks and give it back by `load`.
 """
 
 from argentum.tree.applying import apply
-from argentum.tree.changes import Change, diff, invert
+from argentum.tree.changes import Change, diff, invert, same
 from argentum.tree.chunks import Loader, digest_of
 from argentum.tree.kinds import Cycle, Member, Opaque, Record
 from argentum.tree.paths import Key, Path
@@ -29,4 +29,5 @@ __all__ = [
     "freeze",
     "invert",
     "load",
+    "same",
 ]

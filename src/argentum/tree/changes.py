@@ -65,6 +65,14 @@ def diff(before: Tree, after: Tree) -> list[Change]:
     return list(_Walk().run(before.root, after.root))
 
 
+def same(before: Tree, after: Tree) -> bool:
+    """Tell whether `diff` finds no change; it stops at the first."""
+    old, new = before.root, after.root
+    if type(old) is type(new) is Branch and old.kind is new.kind is Kind.LIST:
+        return old.count == new.count and next(_Walk().run(old, new), None) is None
+    return next(_Walk().run(old, new), None) is None
+
+
 def invert(changes: Iterable[Change]) -> list[Change]:
     """Give the changes that lead back: `apply(invert(diff(a, b)), b) == a`."""
     return [change.inverted() for change in changes]

@@ -83,7 +83,7 @@ class Tree:
         for depth, step in enumerate(parts):
             if type(entry) is bytes:
                 return pack(step_into(unpack(entry), parts[depth:], parts[:depth]))
-            entry = _child(entry, step, parts[:depth])  # type: ignore[arg-type]
+            entry = child_of(entry, step, parts[:depth])  # type: ignore[arg-type]
         return entry
 
     def count(self, path: str = "") -> int:
@@ -180,7 +180,7 @@ def assemble(branch: Branch, values: list[Any], *, live: bool) -> Any:
     return build_subclass(str(branch.head), fields, live=live) if kind is Kind.SUBCLASS else fields
 
 
-def _child(branch: Branch, step: Step, before: tuple[Step, ...]) -> Entry:
+def child_of(branch: Branch, step: Step, before: tuple[Step, ...]) -> Entry:
     """Find the entry of one step below a branch."""
     pages = pages_of(branch)
     if branch.kind in (Kind.LIST, Kind.TUPLE, Kind.DEQUE):
@@ -213,7 +213,7 @@ def _inner(branch: Branch, step: Step, before: tuple[Step, ...]) -> Entry:
         if key == named_nothing
     )
     if type(inner) is Branch:
-        return _child(inner, step, before)
+        return child_of(inner, step, before)
     return pack(step_into(unpack(inner), (step,), before))  # type: ignore[arg-type]
 
 
@@ -246,29 +246,40 @@ def step_into(value: Any, parts: tuple[Step, ...], before: tuple[Step, ...]) -> 
 
 
 def _step_down(value: Any, step: Step, before: tuple[Step, ...]) -> Any:
+    found = part_of(value, step)
+    if found is not NOTHING:
+        return found
+    while isinstance(value, Record):
+        inner = value.fields.get("", NOTHING)
+        value = value.fields if inner is NOTHING else inner
+    if isinstance(value, dict):
+        where = f"key in {Path.of(before) or 'the state'}"
+        raise not_found(where, _plain(step), map(str, value))
+    if isinstance(step, int) and _has_places(value):
+        raise _no_place(step, before, len(value))
+    raise not_found(f"part of {Path.of(before) or 'the state'}", _plain(step), ())
+
+
+def part_of(value: Any, step: Step) -> Any:
+    """Give what lies one step below a thawed value, or `NOTHING`."""
     if isinstance(value, Record):
         fields = value.fields
         if "" in fields and (step == "" or step not in fields):
-            return _step_down(fields[""], step, before)
+            return part_of(fields[""], step)
         value = fields
     if isinstance(value, dict):
         key = _plain(step)
         items = ((known, item) for known, item in value.items() if type(known) is type(key))
-        found = next((item for known, item in items if known == key), _NOTHING)
-        if found is not _NOTHING:
-            return found
-        raise not_found(f"key in {Path.of(before) or 'the state'}", key, map(str, value))
-    if (
-        isinstance(step, int)
-        and hasattr(value, "__getitem__")
-        and not isinstance(value, str | bytes)
-    ):
-        if -len(value) <= step < len(value):
-            return value[step]
-        raise _no_place(step, before, len(value))
-    if isinstance(step, str) and step in getattr(value, "__dict__", ()):
-        return vars(value)[step]
-    raise not_found(f"part of {Path.of(before) or 'the state'}", _plain(step), ())
+        return next((item for known, item in items if known == key), NOTHING)
+    if isinstance(step, int) and _has_places(value):
+        return value[step] if -len(value) <= step < len(value) else NOTHING
+    if isinstance(step, str):
+        return getattr(value, "__dict__", {}).get(step, NOTHING)
+    return NOTHING
+
+
+def _has_places(value: object) -> bool:
+    return hasattr(value, "__getitem__") and not isinstance(value, str | bytes)
 
 
 def _count(value: Any) -> int:
@@ -277,4 +288,5 @@ def _count(value: Any) -> int:
     return len(value)
 
 
-_NOTHING = object()
+NOTHING = object()
+"""What `part_of` gives where there is nothing."""
