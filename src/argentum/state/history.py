@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from argentum.errors import InputError, NotFoundError, not_found, shown
-from argentum.state.snapshots import Snapshot
 from argentum.tree import Path, Record, Tree, same
 from argentum.tree.following import Follower
 from argentum.tree.paths import Key, Step
+
+if TYPE_CHECKING:
+    from argentum.state.snapshots import Snapshot  # which has the method that calls `history`
 
 SEARCHED = 8
 """Snapshots in which an error looks for paths like the one that is nowhere."""

@@ -12,6 +12,7 @@ from argentum.clock import now_ns
 from argentum.errors import InputError, not_found, shown
 from argentum.events import Event
 from argentum.state.flat import Row, flat_changes
+from argentum.state.history import Value, history
 from argentum.state.json_patch import Operation, json_patch
 from argentum.tree import Change, Tree, apply, freeze
 from argentum.tree import diff as tree_diff
@@ -232,3 +233,13 @@ class StateDiff:
             {"from": old.label, "to": new.label, "changes": flat_changes(old.tree, new.tree)}
             for old, new in pairwise(taken)
         ]
+
+    def history(self, path: str) -> list[Value]:
+        """
+        List each value that a path had, in turn, and since which snapshot.
+
+        Raises:
+            InputError: the text is not a path.
+            NotFoundError: no snapshot has anything at the path; the message names near ones.
+        """
+        return history(list(self._snapshots), path)

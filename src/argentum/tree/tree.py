@@ -279,7 +279,9 @@ def part_of(value: Any, step: Step) -> Any:
 
 
 def _has_places(value: object) -> bool:
-    return hasattr(value, "__getitem__") and not isinstance(value, str | bytes)
+    if isinstance(value, str | bytes) or getattr(value, "shape", None) == ():
+        return False  # an array of no dimension has no length
+    return hasattr(value, "__getitem__")
 
 
 def _count(value: Any) -> int:
