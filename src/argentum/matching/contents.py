@@ -1,0 +1,323 @@
+"""Where values are looked for: any value, its parts, and what its texts hold."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from argentum.matching.dates import Moment, dates_in, dates_of, is_day_only, same_moment
+from argentum.matching.numbers import Reading, is_rounded, numbers_in, numbers_of
+from argentum.matching.sought import CONTAINERS, Sought, plain_value
+from argentum.matching.texts import name_of, words_of
+from argentum.tree import Key, Path, Record
+from argentum.tree.encoding import pack
+from argentum.tree.paths import Step
+
+SAME, WRITTEN, PART, ROUNDED = 0, 1, 2, 3
+"""What was lost on the way: nothing, the spelling, what stood around it, digits."""
+MOST_LEAVES = 200_000
+MOST_JSON_CHARACTERS = 5_000_000
+_IN_ORDER = (list, tuple, deque, set, frozenset)
+
+SAME_VALUE, SAME_NUMBER = "same value", "same number written differently"
+SAME_TEXT, SAME_DATE = "same text but for case and punctuation", "same date written differently"
+ROUNDED_NUMBER, SAME_DAY = "same number rounded", "same day"
+TEXT_PART, NUMBER_PART = "part of the text", "number in the text"
+DATE_PART, WORD_PART = "date in the text", "said in the text"
+SAME_PARTS = "same parts"
+
+
+class Match(NamedTuple):
+    """A place that says the same as the value that was looked for."""
+
+    how: str
+    """In words: `same value`, `number in the text`, …"""
+    loss: int
+    """`SAME`, `WRITTEN`, `PART` or `ROUNDED`."""
+    is_named: bool
+    """Whether it stands under the same name."""
+    where: tuple[Step, ...]
+    """The place; into JSON in a text it goes on."""
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """Order matches of one value, the best first."""
+        return self.loss == ROUNDED, not self.is_named, self.loss
+
+
+class Leaf:
+    """A value that has no parts, and where it stands."""
+
+    __slots__ = ("_words", "name", "steps", "value")
+
+    def __init__(self, steps: tuple[Step, ...], value: Any) -> None:
+        self.steps = steps
+        self.value = plain_value(value)
+        self.name = name_of(name_in(steps))
+        self._words: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The words of a text, with a space around each."""
+        if self._words is None:
+            self._words = words_of(self.value) if isinstance(self.value, str) else ""
+        return self._words
+
+
+def name_in(steps: tuple[Step, ...]) -> str:
+    """Give the nearest key on a path: an item of a list goes by the name of the list."""
+    for step in reversed(steps):
+        if not isinstance(step, int):
+            return str(step.value) if isinstance(step, Key) else step
+    return ""
+
+
+def leaves(value: Any, steps: tuple[Step, ...] = ()) -> Iterator[Leaf]:
+    """Give the parts of a value that have no parts; JSON in a text is read and gone into."""
+    stack = [(steps, value)]
+    given = 0
+    while stack and given < MOST_LEAVES:
+        here, part = stack.pop()
+        below = parts_of(part)
+        if below is not None and below:
+            stack += [((*here, step), one) for step, one in reversed(below)]
+            continue
+        given += 1
+        yield Leaf(here, part)
+        inside = _json_in(part)
+        if inside is not None:
+            stack.append((here, inside))
+
+
+def parts_of(value: Any) -> list[tuple[Step, Any]] | None:
+    """Give the steps into a container and what is there; None for a value without parts."""
+    if isinstance(value, Record):
+        value = value.fields
+    if isinstance(value, dict):
+        return [(key if type(key) is str else Key(key), one) for key, one in value.items()]
+    return list(enumerate(value)) if isinstance(value, _IN_ORDER) else None
+
+
+def _json_in(value: Any) -> Any:
+    """Read a text that is a JSON object or list; None if it is none."""
+    if not isinstance(value, str) or len(value) > MOST_JSON_CHARACTERS:
+        return None
+    if value[:1] not in ("{", "[") and value.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        inside = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return inside if inside else None
+
+
+class Content:
+    """A value in which others are looked for; what its texts hold is read once, when needed."""
+
+    __slots__ = ("_containers", "_dates", "_numbers", "_text", "leaves", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.leaves = list(leaves(value))
+        self._text: str | None = None
+        self._numbers: dict[Decimal, list[tuple[Reading, Leaf, bool]]] | None = None
+        self._dates: list[tuple[Moment, Leaf, bool]] | None = None
+        self._containers: dict[bytes, tuple[Step, ...]] | None = None
+
+    def find(self, sought: Sought) -> Match | None:
+        """Find the best place that says the same; None if there is none."""
+        if isinstance(sought.value, CONTAINERS):
+            return self._container(sought.value)
+        return min(self._matches(sought), key=lambda match: match.rank, default=None)
+
+    def _matches(self, sought: Sought) -> Iterator[Match]:
+        if sought.is_structural():
+            yield from self._structural(sought)
+            return
+        if sought.words:
+            yield from self._texts(sought)
+        if sought.numbers:
+            yield from self._same_numbers(sought)
+        if sought.dates:
+            yield from self._same_dates(sought)
+        if not sought.words and not sought.numbers and not sought.dates:
+            yield from self._exact(sought)
+
+    def _structural(self, sought: Sought) -> Iterator[Match]:
+        for leaf in self.leaves:
+            if leaf.value is sought.value and leaf.name == sought.name:
+                yield Match(SAME_VALUE, SAME, True, leaf.steps)
+            elif any(words in leaf.words for words in sought.named_words):
+                yield Match(WORD_PART, PART, True, leaf.steps)
+
+    def _exact(self, sought: Sought) -> Iterator[Match]:
+        kind = type(sought.value)
+        for leaf in self.leaves:
+            if type(leaf.value) is kind and pack(leaf.value) == pack(sought.value):
+                yield Match(SAME_VALUE, SAME, leaf.name == sought.name, leaf.steps)
+
+    def _texts(self, sought: Sought) -> Iterator[Match]:
+        if self._text is None:
+            self._text = "\n".join(leaf.words for leaf in self.leaves if leaf.words)
+        if sought.words not in self._text:
+            return
+        for leaf in self.leaves:
+            if sought.words not in leaf.words:
+                continue
+            named = leaf.name == sought.name
+            if leaf.value == sought.value:
+                yield Match(SAME_VALUE, SAME, named, leaf.steps)
+            elif leaf.words == sought.words:
+                yield Match(SAME_TEXT, WRITTEN, named, leaf.steps)
+            else:
+                yield Match(TEXT_PART, PART, _is_named(sought, leaf), leaf.steps)
+
+    def _same_numbers(self, sought: Sought) -> Iterator[Match]:
+        if self._numbers is None:
+            self._numbers = _numbers_by_size(self.leaves)
+        for wanted in sought.numbers:
+            for key in _sizes(wanted.number):
+                for reading, leaf, is_whole in self._numbers.get(key, ()):
+                    match = _number_match(sought, wanted, reading, leaf, is_whole=is_whole)
+                    if match is not None:
+                        yield match
+
+    def _same_dates(self, sought: Sought) -> Iterator[Match]:
+        if self._dates is None:
+            self._dates = _dates_among(self.leaves)
+        for wanted in sought.dates:
+            for moment, leaf, is_whole in self._dates:
+                if not same_moment(wanted, moment):
+                    continue
+                named = _is_named(sought, leaf)
+                if is_day_only(wanted, moment):
+                    yield Match(SAME_DAY, ROUNDED, named, leaf.steps)
+                elif is_whole:
+                    same = leaf.value == sought.value
+                    how, loss = (SAME_VALUE, SAME) if same else (SAME_DATE, WRITTEN)
+                    yield Match(how, loss, named, leaf.steps)
+                else:
+                    yield Match(DATE_PART, PART, named, leaf.steps)
+
+    def _container(self, value: Any) -> Match | None:
+        if self._containers is None:
+            self._containers = _containers_in(self.value)
+        where = self._containers.get(_packed(value))
+        return None if where is None else Match(SAME_VALUE, SAME, True, where)
+
+
+def _is_named(sought: Sought, leaf: Leaf) -> bool:
+    """Tell whether a leaf is named like the value, or its text names it beside the value."""
+    if isinstance(leaf.value, str) and any(words in leaf.words for words in sought.named_words):
+        return True
+    return leaf.name == sought.name
+
+
+def _number_match(
+    sought: Sought, wanted: Reading, found: Reading, leaf: Leaf, *, is_whole: bool
+) -> Match | None:
+    if found.number == wanted.number:
+        exact = type(leaf.value) is type(sought.value) and leaf.value == sought.value
+        if is_whole:
+            how, loss = (SAME_VALUE, SAME) if exact else (SAME_NUMBER, WRITTEN)
+        else:
+            how, loss = NUMBER_PART, PART
+    elif is_rounded(wanted, found):
+        how, loss = ROUNDED_NUMBER, ROUNDED
+    else:
+        return None
+    # The name of a whole text says nothing about one of the numbers in it.
+    named = _is_named(sought, leaf) if is_whole else _is_told(sought, leaf)
+    return Match(how, loss, named, leaf.steps)
+
+
+def _is_told(sought: Sought, leaf: Leaf) -> bool:
+    return any(words in leaf.words for words in sought.named_words)
+
+
+def _numbers_by_size(
+    found: list[Leaf],
+) -> dict[Decimal, list[tuple[Reading, Leaf, bool]]]:
+    by_size: dict[Decimal, list[tuple[Reading, Leaf, bool]]] = {}
+    for leaf in found:
+        whole = numbers_of(leaf.value)
+        readings = whole or (numbers_in(leaf.value) if isinstance(leaf.value, str) else ())
+        for reading in readings:
+            for key in _sizes(reading.number):
+                by_size.setdefault(key, []).append((reading, leaf, bool(whole)))
+    return by_size
+
+
+def _sizes(number: Decimal) -> set[Decimal]:
+    """Give the number with one digit, cut and rounded up: what rounds to it shares one of them."""
+    if not number:
+        return {Decimal(0)}
+    unit = Decimal(1).scaleb(number.adjusted())
+    down = number // unit * unit
+    up = down if down == number else down + unit.copy_sign(number)
+    return {down.normalize(), up.normalize()}
+
+
+def _dates_among(found: list[Leaf]) -> list[tuple[Moment, Leaf, bool]]:
+    dates: list[tuple[Moment, Leaf, bool]] = []
+    for leaf in found:
+        whole = dates_of(leaf.value)
+        dates += [(moment, leaf, True) for moment in whole]
+        if not whole and isinstance(leaf.value, str):
+            dates += [(moment, leaf, False) for moment in dates_in(leaf.value)]
+    return dates
+
+
+def _containers_in(value: Any) -> dict[bytes, tuple[Step, ...]]:
+    found: dict[bytes, tuple[Step, ...]] = {}
+    stack: list[tuple[tuple[Step, ...], Any]] = [((), value)]
+    while stack and len(found) < MOST_LEAVES:
+        steps, part = stack.pop()
+        below = parts_of(part)
+        if below is None:
+            inside = _json_in(part)
+            if inside is not None:
+                stack.append((steps, inside))
+        elif below:
+            found.setdefault(_packed(part), steps)
+            stack += [((*steps, step), one) for step, one in reversed(below)]
+    return found
+
+
+def _packed(value: Any) -> bytes:
+    """Encode a container; a tuple says the same as a list, an object the same as its fields."""
+    return pack(_loosely(value, 0))
+
+
+_DEEPEST = 60
+
+
+def _loosely(value: Any, depth: int) -> Any:
+    below = parts_of(value)
+    if below is None or depth > _DEEPEST:
+        return plain_value(value)
+    if isinstance(value, dict | Record):
+        return {str(step): _loosely(one, depth + 1) for step, one in sorted(below, key=_by_text)}
+    return [_loosely(one, depth + 1) for _, one in below]
+
+
+def _by_text(pair: tuple[Step, Any]) -> str:
+    return str(pair[0])
+
+
+def says_same(value: Any, other: Any, name: str = "") -> Match | None:
+    """
+    Tell whether a value says the same as another one, or as a part of it, and how.
+
+    Args:
+        name: the key under which the value stands; booleans and None need one.
+    """
+    return Content({name: other} if name else other).find(Sought(value, name))
+
+
+def path_of(match: Match) -> Path:
+    """Give the place of a match as a path."""
+    return Path.of(match.where)

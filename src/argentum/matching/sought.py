@@ -1,0 +1,136 @@
+"""A value that is looked for, and how much it says when it is found."""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import date
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+from argentum.matching.dates import dates_of
+from argentum.matching.numbers import Reading, numbers_of, significant_digits
+from argentum.matching.texts import name_of, name_words, words_of
+from argentum.tree import Member, Record
+
+COMMON, ORDINARY, RARE = 0, 1, 2
+"""How much a value says: `1` and `"ok"` are everywhere, `"HAT136-204"` comes from one place."""
+
+COMMON_WORDS = frozenset(
+    "a active agent all an and any are assistant available blocked by cancelled closed complete "
+    "completed confirmed critical current default disabled done draft economy empty enabled error "
+    "fail failed fair false final first for from good great hello high in in_progress inactive info "
+    "is it item items last low main medium model new next no none normal not note null of off ok "
+    "okay old on open other pending ready rejected result run running start started status step "
+    "stop success successful system text that the this to tool true type unknown user valid value "
+    "waiting warning with yes".split()
+)
+_YEARS = range(1900, 2101)
+_RARE_DIGITS, _SOME_DIGITS, _FEW_DIGITS, _LARGE = 4, 3, 2, 1000
+_RARE_CHARACTERS, _LONG_WORD, _IDENTIFIER, _TINY = 10, 12, 5, 3
+CONTAINERS = (dict, list, tuple, set, frozenset, deque, Record)
+
+
+def plain_value(value: Any) -> Any:
+    """Give the simple value that an enum's member, a UUID or a file's path stands for."""
+    if isinstance(value, Member):
+        return plain_value(value.value)
+    return str(value) if isinstance(value, UUID | PurePath) else value
+
+
+class Sought:
+    """A value prepared to be looked for in many places."""
+
+    __slots__ = ("dates", "distinctness", "name", "named_words", "numbers", "value", "words")
+
+    def __init__(self, value: Any, name: str = "") -> None:
+        """
+        Prepare a value.
+
+        Args:
+            name: the key under which it stands, by which common values are told.
+        """
+        self.value = plain_value(value)
+        self.name = name_of(name)
+        self.numbers = numbers_of(self.value)
+        self.dates = dates_of(self.value)
+        self.words = words_of(self.value) if isinstance(self.value, str) else ""
+        self.distinctness = distinctness(self.value)
+        self.named_words = _named_words(name_words(name), self._spelled())
+
+    def _spelled(self) -> str:
+        if isinstance(self.value, bool):
+            return str(self.value).lower()
+        return self.words.strip() if self.words else words_of(str_of(self.value)).strip()
+
+    def is_structural(self) -> bool:
+        """Tell whether the value means something only under its name."""
+        return self.value is None or isinstance(self.value, bool)
+
+
+def str_of(value: Any) -> str:
+    """Write a number; other values have no text of their own."""
+    return str(value) if numbers_of(value) else ""
+
+
+def _named_words(name: str, value: str) -> tuple[str, ...]:
+    """Give how a text tells a value by its name: ` nights 3 `, ` nights is 3 `, ` 3 nights `."""
+    if not name or not value:
+        return ()
+    between = ("", " is", " of", " to", " are", " was", " now")
+    return (*(f" {name}{word} {value} " for word in between), f" {value} {name} ")
+
+
+def distinctness(value: Any) -> int:
+    """Tell how much a value says when it is found: `COMMON`, `ORDINARY` or `RARE`."""
+    if value is None or isinstance(value, bool):
+        return COMMON
+    numbers = numbers_of(value)
+    if numbers:
+        return _of_number(numbers[0])
+    dates = dates_of(value)
+    if dates:
+        return ORDINARY if dates[0][1] is None else RARE
+    if isinstance(value, str):
+        return _of_text(value)
+    if isinstance(value, CONTAINERS):
+        return _of_container(value)
+    return ORDINARY if isinstance(value, bytes | date) and len(str(value)) > _TINY else COMMON
+
+
+def _of_number(reading: Reading) -> int:
+    number = abs(reading.number)
+    digits = significant_digits(number)
+    whole = number == number.to_integral_value()
+    if whole and number in _YEARS:
+        return ORDINARY
+    if digits >= _RARE_DIGITS:
+        return RARE
+    if digits == _SOME_DIGITS or (digits == _FEW_DIGITS and (number >= _LARGE or not whole)):
+        return ORDINARY
+    return COMMON
+
+
+def _of_text(text: str) -> int:
+    words = words_of(text).split()
+    length = sum(map(len, words)) + len(words) - 1
+    if all(word in COMMON_WORDS for word in words):
+        return COMMON
+    if len(words) > 1:
+        return RARE if length >= _RARE_CHARACTERS else ORDINARY
+    if any(map(str.isdigit, words[0])):
+        return RARE if length >= _IDENTIFIER else ORDINARY if length >= _TINY else COMMON
+    if length <= _TINY:
+        return COMMON
+    return RARE if length >= _LONG_WORD else ORDINARY
+
+
+def _of_container(value: Any) -> int:
+    """Add up the parts: one rare part is rare, three common ones say something together."""
+    if isinstance(value, Record):
+        value = value.fields
+    parts = list(value.values()) if isinstance(value, dict) else list(value)
+    found = [ORDINARY if isinstance(one, CONTAINERS) else distinctness(one) for one in parts[:100]]
+    if RARE in found or found.count(ORDINARY) > 1:
+        return RARE
+    return ORDINARY if ORDINARY in found or len(found) >= _SOME_DIGITS else COMMON
