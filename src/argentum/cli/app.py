@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from argentum.cli import doctor, exchange, log, program, runs, states
+from argentum.cli import compare, doctor, exchange, log, program, runs, states
 from argentum.cli.terminal import plain
 from argentum.errors import ArgentumError, InputError, NotFoundError
 from argentum.options import OPTIONS
@@ -38,6 +38,7 @@ app.command("runs")(runs.runs)
 app.command("log")(log.log)
 app.command("show")(states.show)
 app.command("diff")(states.diff)
+app.command("compare")(compare.compare)
 app.command("import")(exchange.import_runs)
 app.command("export")(exchange.export_run)
 app.command("doctor")(doctor.doctor)

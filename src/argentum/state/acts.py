@@ -7,8 +7,8 @@ went in and what came out, never by when they happened or by which names a machi
 
 * `at_ns`, `seq`, `span` and `parent` of events, and whether a run was recorded under another id;
 * `MEASURED` fields of a body (`elapsed_ms`, `usage`, `tool_call_id`, …) and tracebacks;
-* in what goes to a model and comes from it also `MADE_UP` (`id`, `created`, …), outside of the
-  arguments of calls;
+* in what goes to a model and comes from it, those and `MADE_UP` fields (`id`, `created`, …),
+  wherever they stand outside of the arguments of calls;
 * which UUID, call id, run id or address stands in a text, as long as the same one stands for it
   throughout (see `Act.ids`);
 * the order of a dict's keys.
@@ -21,6 +21,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -142,24 +143,25 @@ class _Reader:
     def __init__(self, ignore: frozenset[str]) -> None:
         self.ignore = ignore
         self.pages: dict[tuple[bytes, frozenset[str]], list[bytes]] = {}
+        self.entries: dict[tuple[bytes, frozenset[str]], bytes] = {}
 
     def act(self, opening: Event, closing: Event | None) -> Act:
         if opening.kind == "snapshot":
-            call = digest_of(pack(["snapshot", opening.agent, opening.name]))
-            state = digest_of(pack(["state", opening.agent]) + opening.body.reference())
+            call = _digest(opening.kind, opening.agent, opening.name)
+            state = _digest(opening.kind, opening.agent, opening.body.reference())
             return Act(opening, None, b"", call, state, ())
-        drop = (MADE_UP if opening.kind == "model_call" else MEASURED) | self.ignore
-        essence = _Essence(drop, self)
+        of_model = opening.kind == "model_call"
+        drop = (MADE_UP if of_model else MEASURED) | self.ignore
+        essence = _Essence(drop, self, everywhere=of_model)
         before = _fields(opening.body)
         after = {} if closing is None else _fields(closing.body)
         given = {name: item for name, item in before.items() if name not in RESULTS}
         context = essence.of(given.pop(CONTEXT)) if _has_context(opening, given) else b""
-        title = [] if _is_text(opening) else [opening.name]
-        asked = [opening.kind, opening.agent, *title, context, essence.of_fields(given)]
+        title = "" if _is_text(opening) else opening.name
+        call = _digest(opening.kind, opening.agent, title, context, essence.of_fields(given))
         came = essence.of_fields({**before, **after}, RESULTS)
         unfinished = closing is None and opening.phase == OPEN
-        call = digest_of(pack(asked))
-        whole = digest_of(call + (_UNFINISHED if unfinished else came))
+        whole = _digest(call, _UNFINISHED if unfinished else came)
         return Act(opening, closing, context, call, whole, tuple(essence.ids))
 
     def branch(self, branch: Branch, drop: frozenset[str]) -> bytes:
@@ -169,7 +171,7 @@ class _Reader:
         digests = [one for page in pages for one in self.page(page, drop)]
         if branch.kind not in (Kind.LIST, Kind.TUPLE, Kind.DEQUE):
             digests.sort()
-        return digest_of(pack([int(branch.kind), str(branch.head)]) + b"".join(digests))
+        return _digest(str(int(branch.kind)), str(branch.head), b"".join(digests))
 
     def page(self, page: Page, drop: frozenset[str]) -> list[bytes]:
         known = (page_digest(page), drop)
@@ -179,11 +181,26 @@ class _Reader:
 
     def _entries(self, page: Page, drop: frozenset[str]) -> Iterator[bytes]:
         for place, entry in enumerate(page.entries):
-            key = None if page.keys is None else unpack(page.keys[place], live=False)
-            name = key if type(key) is str else ""
-            if name not in drop:
-                digest = _Essence(drop, self).of(_Packed(entry), free=name in GIVEN)
-                yield digest_of(pack([key, digest]))
+            key = b"" if page.keys is None else page.keys[place]
+            name = unpack(key, live=False) if key else ""
+            if type(name) is str and name in drop:
+                continue
+            below = self.ignore if name in GIVEN else drop
+            yield _digest(key, self._entry(entry, below))
+
+    def _entry(self, entry: Entry, drop: frozenset[str]) -> bytes:
+        if type(entry) is not bytes:
+            return _Essence(drop, self).of(_Packed(entry))
+        known = (digest_of(entry), drop)
+        if known not in self.entries:
+            self.entries[known] = _Essence(drop, self).of(_Packed(entry))
+        return self.entries[known]
+
+
+def _digest(*parts: bytes | str | None) -> bytes:
+    """Digest parts of any length, so that no two lists of parts have the same digest."""
+    packed = [b"-" if one is None else one if type(one) is bytes else pack(one) for one in parts]
+    return digest_of(b"".join([b"%d:" % len(one) + one for one in packed]))
 
 
 def _fields(body: Tree) -> dict[str, Any]:
@@ -224,19 +241,23 @@ class _Packed:
 class _Essence:
     """Digests of values without what makes no difference."""
 
-    def __init__(self, drop: frozenset[str], reader: _Reader) -> None:
+    def __init__(self, drop: frozenset[str], reader: _Reader, *, everywhere: bool = True) -> None:
         self.drop = drop
         self.reader = reader
+        self.everywhere = everywhere
+        """Whether fields are dropped inside of values, too, not only from the body itself."""
         self.ids: list[str] = []
 
     def of_fields(self, fields: dict[str, Any], only: Collection[str] | None = None) -> bytes:
         """Digest some fields of a body; those that lie in packed form are read one by one."""
-        parts = [
-            (name, self.of(fields[name], free=name in GIVEN))
-            for name in sorted(fields)
-            if name not in self.drop and (only is None or name in only)
-        ]
-        return digest_of(pack([[name, digest] for name, digest in parts if digest]))
+        parts: list[bytes | str] = []
+        for name in sorted(fields):
+            if name in self.drop or (only is not None and name not in only):
+                continue
+            free = name in GIVEN or not (self.everywhere or name == "error")
+            digest = self.of(fields[name], free=free)
+            parts += [name, digest] if digest else []
+        return _digest(*parts)
 
     def of(self, value: Any, *, free: bool = False) -> bytes:
         """Digest a value, packed or not; empty for None, which is as good as nothing."""
@@ -257,7 +278,7 @@ class _Essence:
     def _plain(self, value: Any, *, free: bool) -> Any:
         kind = type(value)
         if kind is str:
-            return value if len(value) < _SHORTEST_ID else IDS.sub(self._id, value)
+            return IDS.sub(self._id, value) if _may_hold_ids(value) else value
         if kind is dict:
             return self._dict(value, free=free)
         if kind is list:
@@ -265,9 +286,9 @@ class _Essence:
         if kind is float:
             return math.nan if math.isnan(value) else value + 0.0
         if kind is tuple or kind is deque:
-            return [kind.__name__, [self._plain(item, free=free) for item in value]]
+            return kind.__name__, [self._plain(item, free=free) for item in value]
         if kind is Record:
-            return ["record", value.type_name, self._dict(value.fields, free=free)]
+            return "record", value.type_name, self._dict(value.fields, free=free)
         if kind is UUID:
             self.ids.append(str(value))
             return _PLACE
@@ -281,12 +302,17 @@ class _Essence:
                 for key in sorted(value)
                 if key not in drop
             }
-        pairs = sorted((pack(key), key) for key in value)
-        return ["pairs", [[packed, self._plain(value[key], free=free)] for packed, key in pairs]]
+        pairs = sorted(((pack(key), key) for key in value), key=itemgetter(0))
+        return "pairs", [(packed, self._plain(value[key], free=free)) for packed, key in pairs]
 
     def _id(self, found: re.Match[str]) -> str:
         self.ids.append(found[0])
         return _PLACE
+
+
+def _may_hold_ids(text: str) -> bool:
+    """Tell quickly, for most texts, that no made-up name is inside."""
+    return len(text) >= _SHORTEST_ID and ("-" in text or "_" in text or "0x" in text)
 
 
 def essence_of(value: object) -> bytes:

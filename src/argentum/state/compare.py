@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from argentum.events import Event
-from argentum.state.acts import Act, acts_of, essence_of
+from argentum.state.acts import MADE_UP, MEASURED, Act, acts_of, essence_of
 from argentum.state.aligning import ASKED, SAME, Lane, Pair, lanes_of
 from argentum.state.snapshots import Diff, Snapshot, diff, snapshots_of
 from argentum.tree import Change, Tree
@@ -266,6 +266,18 @@ def counts(change: Change, ignore: Collection[str] = ()) -> bool:
     if any(step in ignore for step in change.path.parts if isinstance(step, str)):
         return False
     return change.kind != "changed" or essence_of(change.before) != essence_of(change.after)
+
+
+def differences(a: Act, b: Act) -> list[Change]:
+    """Give what differs between two acts of one kind; of a state, what differs in it."""
+    if a.kind == "snapshot":
+        return [one for one in tree_diff(a.opening.body, b.opening.body) if counts(one)]
+    drop = MADE_UP if a.kind == "model_call" else MEASURED
+    ends = [(a.opening, b.opening)]
+    if a.closing is not None and b.closing is not None:
+        ends.append((a.closing, b.closing))
+    changes = [one for old, new in ends for one in tree_diff(old.body, new.body)]
+    return [one for one in changes if counts(one, drop)]
 
 
 # ---------------------------------------------------------------- what it led to
