@@ -75,7 +75,7 @@ def name_in(steps: tuple[Step, ...]) -> str:
     return ""
 
 
-def leaves(value: Any, steps: tuple[Step, ...] = ()) -> Iterator[Leaf]:
+def leaves(value: Any, steps: tuple[Step, ...] = (), *, into_json: bool = True) -> Iterator[Leaf]:
     """Give the parts of a value that have no parts; JSON in a text is read and gone into."""
     stack = [(steps, value)]
     given = 0
@@ -87,7 +87,7 @@ def leaves(value: Any, steps: tuple[Step, ...] = ()) -> Iterator[Leaf]:
             continue
         given += 1
         yield Leaf(here, part)
-        inside = _json_in(part)
+        inside = json_in(part) if into_json else None
         if inside is not None:
             stack.append((here, inside))
 
@@ -101,7 +101,7 @@ def parts_of(value: Any) -> list[tuple[Step, Any]] | None:
     return list(enumerate(value)) if isinstance(value, _IN_ORDER) else None
 
 
-def _json_in(value: Any) -> Any:
+def json_in(value: Any) -> Any:
     """Read a text that is a JSON object or list; None if it is none."""
     if not isinstance(value, str) or len(value) > MOST_JSON_CHARACTERS:
         return None
@@ -111,7 +111,7 @@ def _json_in(value: Any) -> Any:
         inside = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    return inside if inside else None
+    return inside or None
 
 
 class Content:
@@ -120,8 +120,18 @@ class Content:
     __slots__ = ("_containers", "_dates", "_numbers", "_text", "leaves", "value")
 
     def __init__(self, value: Any) -> None:
+        self._take(value, list(leaves(value)))
+
+    @classmethod
+    def of(cls, found: list[Leaf]) -> Content:
+        """Look in some leaves of a value, not in all of it."""
+        made = cls.__new__(cls)
+        made._take(None, found)
+        return made
+
+    def _take(self, value: Any, found: list[Leaf]) -> None:
         self.value = value
-        self.leaves = list(leaves(value))
+        self.leaves = found
         self._text: str | None = None
         self._numbers: dict[Decimal, list[tuple[Reading, Leaf, bool]]] | None = None
         self._dates: list[tuple[Moment, Leaf, bool]] | None = None
@@ -278,7 +288,7 @@ def _containers_in(value: Any) -> dict[bytes, tuple[Step, ...]]:
         steps, part = stack.pop()
         below = parts_of(part)
         if below is None:
-            inside = _json_in(part)
+            inside = json_in(part)
             if inside is not None:
                 stack.append((steps, inside))
         elif below:

@@ -17,13 +17,106 @@ COMMON, ORDINARY, RARE = 0, 1, 2
 """How much a value says: `1` and `"ok"` are everywhere, `"HAT136-204"` comes from one place."""
 
 COMMON_WORDS = frozenset(
-    "a active agent all an and any are assistant available blocked by cancelled closed complete "
-    "completed confirmed critical current default disabled done draft economy empty enabled error "
-    "fail failed fair false final first for from good great hello high in in_progress inactive info "
-    "is it item items last low main medium model new next no none normal not note null of off ok "
-    "okay old on open other pending ready rejected result run running start started status step "
-    "stop success successful system text that the this to tool true type unknown user valid value "
-    "waiting warning with yes".split()
+    [
+        "a",
+        "active",
+        "agent",
+        "all",
+        "an",
+        "and",
+        "any",
+        "are",
+        "assistant",
+        "available",
+        "blocked",
+        "by",
+        "cancelled",
+        "closed",
+        "complete",
+        "completed",
+        "confirmed",
+        "critical",
+        "current",
+        "default",
+        "disabled",
+        "done",
+        "draft",
+        "economy",
+        "empty",
+        "enabled",
+        "error",
+        "fail",
+        "failed",
+        "fair",
+        "false",
+        "final",
+        "first",
+        "for",
+        "from",
+        "good",
+        "great",
+        "hello",
+        "high",
+        "in",
+        "in_progress",
+        "inactive",
+        "info",
+        "is",
+        "it",
+        "item",
+        "items",
+        "last",
+        "low",
+        "main",
+        "medium",
+        "model",
+        "new",
+        "next",
+        "no",
+        "none",
+        "normal",
+        "not",
+        "note",
+        "null",
+        "of",
+        "off",
+        "ok",
+        "okay",
+        "old",
+        "on",
+        "open",
+        "other",
+        "pending",
+        "ready",
+        "rejected",
+        "result",
+        "run",
+        "running",
+        "start",
+        "started",
+        "status",
+        "step",
+        "stop",
+        "success",
+        "successful",
+        "system",
+        "text",
+        "that",
+        "the",
+        "this",
+        "to",
+        "tool",
+        "true",
+        "type",
+        "unknown",
+        "user",
+        "valid",
+        "value",
+        "waiting",
+        "warning",
+        "with",
+        "yes",
+    ]
 )
 _YEARS = range(1900, 2101)
 _RARE_DIGITS, _SOME_DIGITS, _FEW_DIGITS, _LARGE = 4, 3, 2, 1000
@@ -41,7 +134,7 @@ def plain_value(value: Any) -> Any:
 class Sought:
     """A value prepared to be looked for in many places."""
 
-    __slots__ = ("dates", "distinctness", "name", "named_words", "numbers", "value", "words")
+    __slots__ = ("dates", "distinctness", "key", "name", "named_words", "numbers", "value", "words")
 
     def __init__(self, value: Any, name: str = "") -> None:
         """
@@ -51,6 +144,7 @@ class Sought:
             name: the key under which it stands, by which common values are told.
         """
         self.value = plain_value(value)
+        self.key = name
         self.name = name_of(name)
         self.numbers = numbers_of(self.value)
         self.dates = dates_of(self.value)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+from argentum.errors import InputError, NotFoundError, not_found
 from argentum.events import Event
-from argentum.state.origins import Step
+from argentum.matching.contents import parts_of
+from argentum.state.explaining import INITIAL, RECORDED, UNRECORDED, Place, explain
+from argentum.state.history import Value, history
+from argentum.state.lifetimes import Part, Since, find_since, since
+from argentum.state.origins import Step, Tracer
 from argentum.state.snapshots import Snapshot
-from argentum.tree import Path
+from argentum.state.sources import Sources
+from argentum.tree import Path, Tree, freeze
+from argentum.tree.following import Follower
+from argentum.tree.paths import Step as PathStep
 
-if TYPE_CHECKING:
-    from argentum.state.history import Value
-
-RECORDED, INITIAL, UNRECORDED = "recorded", "initial", "unrecorded"
 VERDICTS = (RECORDED, INITIAL, UNRECORDED)
 MOST_PARTS = 500
 
@@ -57,6 +61,8 @@ def blame(
     """
     Tell which event gave a path its value, and follow the value back to where it appeared first.
 
+    An item of a list is followed when items before it came, went or moved.
+
     Args:
         events: all events of a run, in order.
         at: the `seq` at which to look; the end by default.
@@ -66,7 +72,11 @@ def blame(
         InputError: the text is not a path, or several agents have it.
         NotFoundError: there is no such agent, or its state never had the path.
     """
-    raise NotImplementedError
+    case = _case(events, Path(path), at, agent)
+    there = Follower(case.path).at(case.snapshots[-1].tree)
+    if there is None:
+        history(case.snapshots, case.path)  # raises if it never was there
+    return _blame(case, case.path, since(case.snapshots, case.path), there)
 
 
 def blame_parts(
@@ -88,6 +98,120 @@ def blame_parts(
 
     Raises:
         InputError: the text is not a path, or several agents have it.
-        NotFoundError: there is no such agent, or its state never had the path.
+        NotFoundError: there is no such agent, or its state has nothing at the path.
     """
-    raise NotImplementedError
+    case = _case(events, Path(path), at, agent)
+    there = Follower(case.path).at(case.snapshots[-1].tree)
+    if there is None:
+        message = f"There is nothing at {case.path!r} in that state. See what was: argentum history"
+        raise NotFoundError(message)
+    top, value = Part(case.path), there.thaw(live=False)
+    parts = rows_of(top, value, most)
+    find_since(case.snapshots, case.path, top)
+    return [
+        _blame(case, part.path, part.since, freeze(value))
+        for part, value in parts
+        if part.since is not None
+    ]
+
+
+class _Case(NamedTuple):
+    """What a question is about."""
+
+    tracer: Tracer
+    agent: str | None
+    path: Path
+    snapshots: list[Snapshot]
+
+
+def _case(events: Sequence[Event], path: Path, at: int | None, agent: str | None) -> _Case:
+    sources = Sources([event for event in events if at is None or event.seq <= at])
+    if not sources.snapshots:
+        when = "" if at is None else f" up to event {at}"
+        message = f"The run has no snapshot{when}; blame needs one. Take one: session.snapshot(…)"
+        raise NotFoundError(message)
+    chosen = agent if agent is not None else _only_agent(sources, path)
+    if chosen not in sources.snapshots:
+        raise not_found("agent with snapshots", agent, map(str, sources.snapshots))
+    snapshots = sources.snapshots[chosen]
+    return _Case(Tracer(sources), chosen, path, snapshots)
+
+
+def _only_agent(sources: Sources, path: Path) -> str | None:
+    """Give the only agent whose state has a path, or else had it."""
+    if len(sources.snapshots) == 1:
+        return next(iter(sources.snapshots))
+    last = {name: Follower(path).at(taken[-1].tree) for name, taken in sources.snapshots.items()}
+    have = [name for name, found in last.items() if found is not None]
+    have = have or [name for name, taken in sources.snapshots.items() if _ever(taken, path)]
+    if len(have) == 1:
+        return have[0]
+    if not have:
+        history([one for taken in sources.snapshots.values() for one in taken[-1:]], path)
+    names = ", ".join(repr(name) for name in have)
+    message = f"{path!r} is in the state of {len(have)} agents: {names}. Say whose: agent=NAME."
+    raise InputError(message)
+
+
+def _ever(snapshots: Sequence[Snapshot], path: Path) -> bool:
+    follower = Follower(path)
+    return any(follower.at(snapshot.tree) is not None for snapshot in snapshots)
+
+
+def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
+    earlier = _earlier(case.snapshots[: first.number], Path.of(first.steps))
+    place = Place(case.agent, first.number, first.steps, there)
+    trees = [value.tree for value in earlier if value.tree is not None]
+    found = explain(case.tracer, place, trees)
+    why = found.why
+    if first.steps != path.parts and there is not None:
+        why += f" It stood at {Path.of(first.steps)} then."
+    return Blame(
+        path=path,
+        agent=str(case.agent),
+        present=there is not None,
+        value=None if there is None else there.thaw(live=False),
+        snapshot=case.snapshots[first.number],
+        before=case.snapshots[first.number - 1] if first.number else None,
+        verdict=found.verdict,
+        writer=found.steps[0].event if found.steps else None,
+        origin=found.steps[-1].event if found.steps else None,
+        steps=found.steps,
+        certainty=found.certainty,
+        why=why,
+        earlier=earlier,
+    )
+
+
+def _earlier(snapshots: Sequence[Snapshot], path: Path) -> tuple[Value, ...]:
+    """Give the values before, the newest first."""
+    try:
+        values = history(snapshots, path) if snapshots else []
+    except NotFoundError:
+        return ()
+    return tuple(value for value in reversed(values) if value.present)
+
+
+# ---------------------------------------------------------------- many parts
+
+
+def rows_of(top: Part, value: Any, most: int) -> list[tuple[Part, Any]]:
+    """Take a value apart level by level, as long as there are no more parts than asked for."""
+    rows: list[tuple[Part, Any]] = [(top, value)]
+    while True:
+        below = [parts_of(one) or [] for _, one in rows]
+        if not any(below) or sum(max(1, len(parts)) for parts in below) > most:
+            return rows
+        rows = [
+            row
+            for (part, one), parts in zip(rows, below, strict=True)
+            for row in (_children(part, parts) if parts else [(part, one)])
+        ]
+
+
+def _children(part: Part, parts: list[tuple[PathStep, Any]]) -> list[tuple[Part, Any]]:
+    made = []
+    for step, inner in parts:
+        child = part.below[step] = Part(Path.of((*part.path.parts, step)))
+        made.append((child, inner))
+    return made

@@ -1,0 +1,284 @@
+"""
+What each agent of a run could see, and where in it a value stands.
+
+An agent sees what its own model and tool calls took and gave, handoffs to it, its own notes and
+those of the run, and its own state. Bodies are read when they are first looked into, the newest
+first, and each once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from argentum.events import CLOSE, OPEN, Event
+from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves, name_in
+from argentum.matching.contents import PART, ROUNDED, SAME, SAME_VALUE, WRITTEN
+from argentum.matching.texts import name_of
+from argentum.state.snapshots import Snapshot
+from argentum.tree import Path, diff
+from argentum.tree.changes import ADDED, CHANGED
+from argentum.tree.encoding import pack, unpack
+from argentum.tree.nodes import Branch, Entry, fill_all, pages_of
+from argentum.tree.paths import Key, Step
+
+_UNSEEN = ("agent", "alert", "snapshot")
+_OF_THE_RECORDER = {
+    "run": ("python", "folder", "status"),
+    "model_call": ("elapsed_ms",),
+    "tool_call": ("elapsed_ms", "tool_call_id"),
+    "handoff": ("from_agent", "to_agent"),
+    "error": ("traceback",),
+}
+"""What a body holds that no agent takes a value from."""
+KEPT_STATES = 4
+
+Steps = tuple[Step, ...]
+
+
+class Found(NamedTuple):
+    """An event that holds the value."""
+
+    event: Event
+    match: Match
+
+
+class Sources:
+    """The events of a run by who could see them."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.openings: dict[int, Event] = {}
+        """Of spans, by their `seq`."""
+        self.closings: dict[int, Event] = {}
+        """Of spans, by the `seq` of the opening."""
+        self.by_seq: dict[int, Event] = {}
+        """Snapshots by their `seq`."""
+        self.snapshots: dict[str | None, list[Snapshot]] = {}
+        self._own: dict[str | None, list[Event]] = {}
+        self._seen: dict[str | None, tuple[list[Event], list[int]]] = {}
+        self._contents: dict[int, Content] = {}
+        self._whole: dict[int, Content] = {}
+        self._states: dict[int, list[tuple[Steps, bytes]]] = {}
+        for event in events:
+            self._sort(event)
+
+    def _sort(self, event: Event) -> None:
+        if event.kind == "snapshot":
+            self.by_seq[event.seq] = event
+            taken = Snapshot(event.name, event.body, event.at_ns, event.seq, event.agent)
+            self.snapshots.setdefault(event.agent, []).append(taken)
+            return
+        if event.phase == OPEN:
+            self.openings[event.seq] = event
+        elif event.phase == CLOSE and event.span is not None:
+            self.closings[event.span] = event
+        if event.kind not in _UNSEEN and (event.kind, event.phase) != ("run", CLOSE):
+            reader = event.name if event.kind == "handoff" else event.agent
+            self._own.setdefault(reader, []).append(event)
+
+    # ------------------------------------------------------------ who saw what
+
+    def seen_by(self, agent: str | None, *, after: int = 0, before: int) -> Iterator[Event]:
+        """Give what an agent could see in a stretch of the run, the newest first."""
+        events, numbers = self._all_seen_by(agent)
+        first, end = bisect_right(numbers, after), bisect_left(numbers, before)
+        for at in range(end - 1, first - 1, -1):
+            yield events[at]
+
+    def _all_seen_by(self, agent: str | None) -> tuple[list[Event], list[int]]:
+        known = self._seen.get(agent)
+        if known is None:
+            events = list(self._own.get(agent, ()))
+            if agent is not None:
+                events += self._own.get(None, ())
+                events.sort(key=lambda event: event.seq)
+            known = self._seen[agent] = (events, [event.seq for event in events])
+        return known
+
+    def last_snapshot(self, agent: str | None, before: int) -> int | None:
+        """Give the place of an agent's last snapshot before an event; None if there is none."""
+        taken = self.snapshots.get(agent, [])
+        place = bisect_left(taken, before, key=lambda snapshot: snapshot.seq) - 1
+        return place if place >= 0 else None
+
+    def opening_of(self, event: Event) -> Event | None:
+        """Give the event that opened the span that this one closes."""
+        return None if event.span is None else self.openings.get(event.span)
+
+    # ------------------------------------------------------------ what they hold
+
+    def find(self, event: Event, sought: Sought) -> Found | None:
+        """Find a value in what an event added to what was known."""
+        match = self.content(event).find(sought)
+        return None if match is None else Found(event, match)
+
+    def find_in_inputs(self, opening: Event, sought: Sought) -> Found | None:
+        """Find a value in all that a model was given, old and new."""
+        content = self._whole.get(opening.seq)
+        if content is None:
+            content = self._whole[opening.seq] = Content(_body_of(opening))
+        match = content.find(sought)
+        return None if match is None else Found(opening, match)
+
+    def has_inputs(self, opening: Event) -> bool:
+        """Tell whether what a model was given was recorded."""
+        body = opening.body.thaw(live=False)
+        return isinstance(body, dict) and bool(body.get("messages"))
+
+    def content(self, event: Event) -> Content:
+        """Give what can be found in an event; of a model's inputs, what the last call had not."""
+        content = self._contents.get(event.seq)
+        if content is None:
+            before = self._inputs_before(event)
+            if before is None:
+                content = Content(_body_of(event))
+            else:
+                content = Content.of(_what_is_new(before, event))
+            self._contents[event.seq] = content
+        return content
+
+    def _inputs_before(self, event: Event) -> Event | None:
+        if event.kind != "model_call" or event.phase != OPEN:
+            return None
+        earlier = self.seen_by(event.agent, before=event.seq)
+        return next(
+            (one for one in earlier
+             if one.kind == "model_call" and one.phase == OPEN and one.agent == event.agent), None
+        )  # fmt: skip
+
+    # ------------------------------------------------------------ states
+
+    def find_in_state(
+        self, snapshot: Snapshot, sought: Sought, *, but: Steps | None = None
+    ) -> Found | None:
+        """
+        Find a value in a state by its exact encoding, which is quick however large the state is.
+
+        Args:
+            but: a path whose own value does not count.
+        """
+        event = self.by_seq[snapshot.seq]
+        needles = _encodings(sought)
+        best: Match | None = None
+        for steps, entry in self._entries(snapshot):
+            if not any(needle in entry for needle in needles):
+                continue
+            if sought.distinctness == COMMON and not _may_be_named(sought, steps, entry):
+                continue
+            for match in _matches_in(steps, entry, sought):
+                mine = but is not None and match.where[: len(but)] == but
+                if not mine and (best is None or match.rank < best.rank):
+                    best = match
+        return None if best is None else Found(event, best)
+
+    def _entries(self, snapshot: Snapshot) -> list[tuple[Steps, bytes]]:
+        known = self._states.get(snapshot.seq)
+        if known is None:
+            while len(self._states) >= KEPT_STATES:
+                del self._states[next(iter(self._states))]
+            known = self._states[snapshot.seq] = list(_entries_of(snapshot.tree.root))
+        return known
+
+
+def _body_of(event: Event) -> Any:
+    body = event.body.thaw(live=False)
+    if not isinstance(body, dict):
+        return body
+    unseen = _OF_THE_RECORDER.get(event.kind, ())
+    return {name: part for name, part in body.items() if name not in unseen}
+
+
+def _what_is_new(before: Event, event: Event) -> list[Leaf]:
+    changes = diff(before.body, event.body)
+    return [
+        leaf
+        for change in changes
+        if change.kind in (ADDED, CHANGED)
+        for leaf in leaves(_plain(change.after), change.path.parts)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    return unpack(pack(value), live=False)
+
+
+# ---------------------------------------------------------------- entries
+
+
+def _entries_of(root: Entry) -> Iterator[tuple[Steps, bytes]]:
+    stack: list[tuple[Steps, Entry]] = [((), root)]
+    while stack:
+        steps, entry = stack.pop()
+        if type(entry) is bytes:
+            yield steps, entry
+            continue
+        branch: Branch = entry  # type: ignore[assignment]
+        pages = pages_of(branch)
+        fill_all(pages)
+        place = 0
+        for page in pages:
+            for at, below in enumerate(page.entries):
+                step = place + at if page.keys is None else _step_of(page.keys[at])
+                stack.append(((*steps, step), below))
+            place += page.count
+
+
+def _step_of(key: bytes) -> Step:
+    value = unpack(key, live=False)
+    return value if type(value) is str else Key(value)
+
+
+def _encodings(sought: Sought) -> list[bytes]:
+    value = sought.value
+    others = [value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53:
+        others.append(float(value))
+    elif isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        others.append(int(value))
+    return [pack(other) for other in others]
+
+
+def _may_be_named(sought: Sought, steps: Steps, entry: bytes) -> bool:
+    return name_of(name_in(steps)) == sought.name or pack(sought.key) in entry
+
+
+def _matches_in(steps: Steps, entry: bytes, sought: Sought) -> Iterator[Match]:
+    for leaf in leaves(unpack(entry, live=False), steps):
+        if _is_equal(leaf.value, sought.value):
+            yield Match(SAME_VALUE, SAME, leaf.name == sought.name, leaf.steps)
+
+
+def _is_equal(value: Any, other: Any) -> bool:
+    if type(value) in (int, float) and type(other) in (int, float):
+        return bool(value == other)
+    return type(value) is type(other) and pack(value) == pack(other)
+
+
+# ---------------------------------------------------------------- what counts
+
+
+def is_telling(sought: Sought, match: Match, *, near: bool) -> bool:
+    """
+    Tell whether a match is more than chance.
+
+    Args:
+        near: whether the event lies between the two states that differ.
+    """
+    if sought.distinctness == COMMON:
+        return match.is_named and match.loss <= (PART if near else WRITTEN)
+    if match.loss == ROUNDED:
+        return near and (match.is_named or sought.distinctness == RARE)
+    return sought.distinctness == RARE or near or match.is_named
+
+
+def tier(sought: Sought, match: Match) -> int:
+    """Order matches in one stretch of a run before their nearness counts; 0 is best."""
+    if match.loss == ROUNDED:
+        return 2
+    return int(sought.distinctness < RARE and not match.is_named)
+
+
+def where_of(match: Match) -> Path:
+    """Give the place of a match as a path."""
+    return Path.of(match.where)
