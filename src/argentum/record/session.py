@@ -8,10 +8,12 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, overload
 
-from argentum.errors import NotFoundError, not_found
+from argentum.errors import LimitError, NotFoundError, not_found
 from argentum.record.run import Run, default_run
 from argentum.record.span import Span
+from argentum.record.watching import Watching
 from argentum.state import Snapshot, StateDiff
+from argentum.state.watch import OnBreak, Test, Watch
 from argentum.store import Store
 from argentum.tree import Tree
 
@@ -75,6 +77,8 @@ class AgentSession:
         )
         """The history of the agent's states."""
         self._parts: dict[str, Any] = {"state_diff": self.state_diff}
+        self._last: Snapshot | None = None
+        self._watchings: list[Watching] = []
         run.record("agent", agent_id, {}, agent=agent_id)
 
     def __repr__(self) -> str:
@@ -119,7 +123,57 @@ class AgentSession:
         self.state_diff.snapshot(label, state)
 
     def _keep_snapshot(self, taken: Snapshot) -> None:
-        self.run.record("snapshot", taken.label, taken.tree, agent=self.agent_id)
+        label, tree, at_ns, *_ = taken
+        seq = self.run.record("snapshot", label, tree, agent=self.agent_id)
+        before = self._last
+        self._last = now = Snapshot(label, tree, at_ns, seq or 0, self.agent_id)
+        if self._watchings:
+            self._check(now, before)
+
+    def watch(
+        self,
+        condition: Test | Watch,
+        *,
+        path: str = "",
+        name: str = "",
+        on_break: OnBreak = "log",
+    ) -> Watching:
+        """
+        Keep a condition over the agent's states: it is checked on each snapshot from now on.
+
+        Args:
+            condition: `"confidence >= previous.confidence - 0.2"`, a function of the state, or of
+                the state and the one before, or a whole `Watch`.
+            path: the part of the state that it is about; all of it by default.
+            name: what to call it; by default the condition's text or the function's name.
+            on_break: "log" a warning, only record an "alert", "raise" a `LimitError` out of
+                `snapshot`, or a function that is called with the `Break`. An alert is recorded in
+                any case, and the snapshot is kept.
+
+        Raises:
+            InputError: the condition, the path or `on_break` cannot be used.
+            LimitError: the condition's text is too long.
+            MissingExtraError: the condition is text, and the CEL library is not installed.
+        """
+        if not isinstance(condition, Watch):
+            condition = Watch(condition, path=path, name=name, on_break=on_break)
+        watching = Watching(condition, self.run, self.agent_id)
+        self._watchings = [*self._watchings, watching]
+        return watching
+
+    def _check(self, now: Snapshot, before: Snapshot | None) -> None:
+        """Check all watches, and only then raise what one of them was asked to raise."""
+        broken: LimitError | None = None
+        for watching in self._watchings:
+            if watching.is_on:
+                try:
+                    watching.see(now, before)
+                except LimitError as error:
+                    broken = broken or error
+                except Exception as error:  # noqa: BLE001 - a guest never breaks its host
+                    self.run.drop(error)
+        if broken is not None:
+            raise broken
 
     def _stored_snapshot(self, label: str) -> Tree | None:
         found = None

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from argentum.errors import ArgentumError, InputError, LimitError, shown
 from argentum.state.cel import EXAMPLE, NO_OVERLOAD, compiled, library, plainly
@@ -30,16 +30,25 @@ from argentum.state.expression import (
     EXISTS,
     PREVIOUS,
     SIZE,
-    SNAPSHOT,
     STATE,
+    VALUE,
     VARIABLE,
     Expression,
     Read,
     read_expression,
 )
-from argentum.state.reading import Found, PathReader, why_missing
+from argentum.state.reading import (
+    Item,
+    PathReader,
+    cel_of,
+    is_same,
+    size_of,
+    value_of,
+    why_missing,
+)
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Path
+from argentum.tree.tree import NOTHING
 
 MAX_CHARACTERS = 2000
 
@@ -68,9 +77,9 @@ class Condition:
     """Where in the state its names are looked up."""
     reads: tuple[Read, ...]
     """What it reads, as it is written."""
-    _programs: tuple[Any, Any] = field(repr=False, compare=False)
+    programs: tuple[Any, Any] = field(repr=False, compare=False)
     """As written, and with floats for integers; None where the types do not fit."""
-    _expression: Expression = field(repr=False, compare=False)
+    expression: Expression = field(repr=False, compare=False)
 
     @property
     def reads_previous(self) -> bool:
@@ -132,8 +141,8 @@ def _parsed(text: str, path: Path) -> Condition:
 # ---------------------------------------------------------------- checking
 
 _MISSING = re.compile(rf'No value with name "{VARIABLE}(\d+)"')
-
-Founds = list[Found | None]
+_AS_THEY_ARE = frozenset({float, bool, type(None)})
+"""Types of values that CEL takes as they are."""
 
 
 class Checker:
@@ -146,170 +155,147 @@ class Checker:
 
     def __init__(self, condition: Condition) -> None:
         self.condition = condition
-        above = condition.path.parts
-        paths = {
-            read: Path.of((*above, *read.path.parts))
-            for read in condition.reads
-            if read.source != SNAPSHOT
-        }
-        order = list(dict.fromkeys(paths.values()))
-        self._reader = PathReader(order)
-        self._slots = [
-            (f"{VARIABLE}{number}", read, order.index(paths[read]) if read in paths else -1)
-            for number, read in enumerate(condition.reads)
-        ]
-        self._needs_previous = condition.reads_previous and not condition.asks_for_previous
-        self._may_skip = all(read.source != SNAPSHOT for read in condition.reads)
-        self._seen: tuple[Founds, Founds | None] | None = None
+        self._slots = _slots(condition)
+        self._names = [slot.name for slot in self._slots]
+        paths = list(dict.fromkeys(slot.path for slot in self._slots))
+        self._reader = PathReader(paths)
+        self._places = [(slot.source, paths.index(slot.path)) for slot in self._slots]
+        self._reads_previous = condition.reads_previous
+        self._needs_previous = self._reads_previous and not condition.asks_for_previous
+        self._only_values = all(slot.read.how == VALUE for slot in self._slots)
+        self._seen: list[Item] | None = None
         self._outcome = HELD
-        self._asked: tuple[Snapshot, Snapshot | None]
 
     def check(self, snapshot: Snapshot, before: Snapshot | None = None) -> Outcome:
         """Tell whether the condition holds for a snapshot (see `Condition.check`)."""
-        self._asked = (snapshot, before)
         if before is None and self._needs_previous:
-            self._reader.read(snapshot.tree)  # it is the next one's `before`
             return FIRST
         try:
-            old = self._before(before)
-            new = self._reader.read(snapshot.tree)
-            if self._may_skip and self._is_seen(new, old):
-                return self._outcome
-            self._outcome = self._evaluated(snapshot, new, old)
-            self._seen = (new, old)
-        except ArgentumError as error:  # a damaged store; the snapshot, not the condition
+            items = self._items(snapshot, before)
+            seen = self._seen
+            if seen is None or not all(map(is_same, items, seen)):
+                self._outcome = self._evaluated(items)
+                if self._outcome.held is None:
+                    return self._explained(snapshot, before, items)
+                self._seen = items
+        except ArgentumError as error:  # a damaged store, or a value that nests too deep
             self._seen = None
             return Outcome(None, str(error))
         return self._outcome
 
     def values(self, snapshot: Snapshot, before: Snapshot | None = None) -> dict[str, Any]:
         """Give what the condition reads (see `Condition.values`)."""
-        old, new = self._before(before), self._reader.read(snapshot.tree)
         values: dict[str, Any] = {}
-        for _, read, at in self._slots:
-            if read.source == SNAPSHOT:
-                values[read.text] = getattr(snapshot, read.path)
-                continue
-            found = _found(read, at, new, old)
-            if found is None:
-                if read.how == EXISTS:
-                    values[read.text] = False
-                continue
-            whole = found.size() if read.how == SIZE else found.value()
-            values[read.text] = True if read.how == EXISTS else whole
+        for slot, item in zip(self._slots, self._items(snapshot, before), strict=True):
+            read = slot.read
+            if read.how == EXISTS:
+                values[read.text] = item is not NOTHING
+            elif item is not NOTHING:
+                values[read.text] = size_of(item) if read.how == SIZE else value_of(item)
         return values
 
-    def _before(self, before: Snapshot | None) -> Founds | None:
-        if before is None or not self.condition.reads_previous:
-            return None
-        return self._reader.read(before.tree)
+    def _items(self, snapshot: Snapshot, before: Snapshot | None) -> list[Item]:
+        """Give what is read, slot by slot."""
+        old: list[Item] = []
+        if self._reads_previous and before is not None:
+            old = self._reader.read(before.tree)
+        new = self._reader.read(snapshot.tree)
+        items = []
+        for source, at in self._places:
+            if source == STATE:
+                items.append(new[at])
+            elif source == PREVIOUS:
+                items.append(old[at] if old else NOTHING)
+            else:
+                items.append(getattr(snapshot, str(self._reader.paths[at].parts[-1])))
+        return items
 
-    def _is_seen(self, new: Founds, old: Founds | None) -> bool:
-        if self._seen is None:
-            return False
-        known_new, known_old = self._seen
-        if new is known_new and old is known_old:
-            return True
-        return _are_same(new, known_new) and _are_same(old, known_old)
+    def _evaluated(self, items: list[Item]) -> Outcome:
+        exact, floats = self.condition.programs
+        first = floats is not None and (exact is None or self._is_mixed(items))
+        if first:
+            exact, floats = floats, exact
+        outcome = _run(exact, self._data(items, floats=first))
+        if outcome.held is None and floats is not None and NO_OVERLOAD in outcome.why:
+            second = _run(floats, self._data(items, floats=not first))
+            return outcome if second.held is None else second
+        return outcome
 
-    def _evaluated(self, snapshot: Snapshot, new: Founds, old: Founds | None) -> Outcome:
-        exact, floats = self.condition._programs  # noqa: SLF001 - two halves of one thing
-        mixed = floats is not None and self._is_mixed(new, old)
-        order = ((floats, True), (exact, False)) if mixed else ((exact, False), (floats, True))
-        outcome = None
-        for program, as_floats in order:
-            if program is None:
-                continue
-            data = self._data(snapshot, new, old, floats=as_floats)
-            later = self._run(program, data, new, old)
-            if outcome is None or later.held is not None:
-                outcome = later
-            if NO_OVERLOAD not in later.why:
-                break
-        assert outcome is not None  # noqa: S101 - one of the programs is there
-        return outcome if NO_OVERLOAD not in outcome.why else self._mistyped(outcome.why, new, old)
-
-    def _is_mixed(self, new: Founds, old: Founds | None) -> bool:
+    def _is_mixed(self, items: list[Item]) -> bool:
         """Tell whether there are integers and floats, of which CEL makes no sum."""
-        expression = self.condition._expression  # noqa: SLF001 - as above
-        kinds = {
-            type(found.value())
-            for _, read, at in self._slots
-            if read.how == "value" and (found := _found(read, at, new, old)) is not None
-            if found.is_small
-        }
+        expression = self.condition.expression
+        kinds = set(map(type, items))
         return (int in kinds or expression.has_int) and (float in kinds or expression.has_float)
 
-    def _data(
-        self, snapshot: Snapshot, new: Founds, old: Founds | None, *, floats: bool
-    ) -> dict[str, Any]:
+    def _data(self, items: list[Item], *, floats: bool) -> dict[str, Any]:
+        """Give the variables of an evaluation; what is missing has none."""
+        if self._only_values and _AS_THEY_ARE.issuperset(map(type, items)):
+            return dict(zip(self._names, items, strict=True))
         data: dict[str, Any] = {}
-        for name, read, at in self._slots:
-            if read.source == SNAPSHOT:
-                data[name] = getattr(snapshot, read.path)
-                continue
-            found = _found(read, at, new, old)
-            if read.how == EXISTS:
-                data[name] = found is not None
-            elif found is not None and read.how == SIZE:
-                count = found.size()
+        for slot, item in zip(self._slots, items, strict=True):
+            if slot.read.how == EXISTS:
+                data[slot.name] = item is not NOTHING
+            elif item is not NOTHING and slot.read.how == SIZE:
+                count = size_of(item)
                 if count is not None:
-                    data[name] = float(count) if floats else count
-            elif found is not None:
-                data[name] = found.cel(floats=floats)
+                    data[slot.name] = float(count) if floats else count
+            elif item is not NOTHING:
+                data[slot.name] = cel_of(item, floats=floats)
         return data
 
-    def _run(self, program: Any, data: dict[str, Any], new: Founds, old: Founds | None) -> Outcome:
-        try:
-            result = program.eval(data=data)
-            value = result.value()
-        except Exception as error:  # noqa: BLE001 - whatever the library says, it says in text
-            return Outcome(None, plainly(str(error)))
-        if value is True:
-            return HELD
-        if value is False:
-            return BROKEN
-        if result.type() != library().Type.ERROR:
-            return Outcome(None, f"It gives {shown(result.plain_value())}, not true or false.")
-        reason = str(result.plain_value())
-        missing = _MISSING.search(reason)
+    def _explained(self, snapshot: Snapshot, before: Snapshot | None, items: list[Item]) -> Outcome:
+        """Put a reason that names a variable of ours into words of the state."""
+        why = self._outcome.why
+        missing = _MISSING.search(why)
         if missing is not None:
-            return Outcome(None, self._missing(int(missing[1]), new, old))
-        return Outcome(None, plainly(reason))
-
-    def _missing(self, number: int, new: Founds, old: Founds | None) -> str:
-        """Say what is not there, and what is near it."""
-        _, read, at = self._slots[number]
-        asked = self._asked[1 if read.source == PREVIOUS else 0]
-        if asked is None:
-            return FIRST.why
-        found = _found(read, at, new, old)
-        if found is not None:
-            return f"`{read.text}`: {shown(found.value())} has no size."
-        of = "" if read.source == STATE else " That is the state before."
-        return why_missing(asked.tree, self._reader.paths[at]) + of
-
-    def _mistyped(self, reason: str, new: Founds, old: Founds | None) -> Outcome:
-        values = {
-            read.text: found.value()
-            for _, read, at in self._slots
-            if read.how == "value" and (found := _found(read, at, new, old)) is not None
-        }
-        named = ", ".join(f"{text} is {shown(value)}" for text, value in values.items())
-        return Outcome(None, plainly(reason) + (f" Here {named}." if named else ""))
+            at = int(missing[1])
+            slot, asked = self._slots[at], snapshot
+            if items[at] is not NOTHING:
+                text = f"`{slot.read.text}`: {shown(value_of(items[at]))} has no size."
+                return Outcome(None, text)
+            if slot.source == PREVIOUS:
+                if before is None:
+                    return FIRST
+                asked = before
+            of = " That is the state before." if slot.source == PREVIOUS else ""
+            return Outcome(None, why_missing(asked.tree, slot.path) + of)
+        if NO_OVERLOAD in why:
+            named = ", ".join(
+                f"{slot.read.text} is {shown(value_of(item))}"
+                for slot, item in zip(self._slots, items, strict=True)
+                if slot.read.how == VALUE and item is not NOTHING
+            )
+            return Outcome(None, why + (f" Here {named}." if named else ""))
+        return self._outcome
 
 
-def _found(read: Read, at: int, new: Founds, old: Founds | None) -> Found | None:
-    if read.source == PREVIOUS:
-        return None if old is None else old[at]
-    return new[at]
+class _Slot(NamedTuple):
+    """A variable of an expression, and where its value is."""
+
+    name: str
+    source: str
+    path: Path
+    read: Read
 
 
-def _are_same(one: Founds | None, other: Founds | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return all(map(_is, one, other))
+def _slots(condition: Condition) -> list[_Slot]:
+    above = condition.path.parts
+    return [
+        _Slot(f"{VARIABLE}{number}", read.source, Path.of((*above, *read.path.parts)), read)
+        for number, read in enumerate(condition.reads)
+    ]
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+def _run(program: Any, data: dict[str, Any]) -> Outcome:
+    try:
+        result = program.eval(data=data)
+        value = result.value()
+    except Exception as error:  # noqa: BLE001 - whatever the library says, it says in text
+        return Outcome(None, plainly(str(error)))
+    if value is True:
+        return HELD
+    if value is False:
+        return BROKEN
+    if result.type() != library().Type.ERROR:
+        return Outcome(None, f"It gives {shown(result.plain_value())}, not true or false.")
+    return Outcome(None, plainly(str(result.plain_value())))

@@ -13,26 +13,19 @@ from argentum.tree.following import Follower
 from argentum.tree.tree import NOTHING, part_of
 
 SMALL_BYTES = 32
-"""What may be a number."""
+"""What may be a number, and is decoded at once."""
+SCALARS = frozenset({float, int, bool, str, type(None)})
 
 
 class Found:
-    """What lies at a path: read when it is asked for, and once."""
+    """A value that is no scalar: read when it is asked for, and once."""
 
-    __slots__ = ("_cel", "_floats", "_tree", "_value")
+    _cel: Any = NOTHING
+    _floats: Any = NOTHING
 
     def __init__(self, tree: Tree | None, value: Any = NOTHING) -> None:
         self._tree = tree
         self._value = value
-        self._cel: Any = NOTHING
-        self._floats: Any = NOTHING
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it may be a number."""
-        return self._value is not NOTHING or (
-            self._tree is not None and self._tree.size_bytes <= SMALL_BYTES
-        )
 
     def value(self) -> Any:
         """Give the value; objects are `Record`s."""
@@ -60,48 +53,98 @@ class Found:
         return made
 
 
+Item = Any
+"""A scalar, a `Found`, or `NOTHING`."""
+
+
+def value_of(item: Item) -> Any:
+    """Give an item's value."""
+    return item.value() if type(item) is Found else item
+
+
+def size_of(item: Item) -> int | None:
+    """Count an item's members; None if it has none."""
+    if type(item) is Found:
+        return item.size()
+    return len(item) if type(item) is str else None
+
+
+def cel_of(item: Item, *, floats: bool) -> Any:
+    """Give an item as CEL has it."""
+    return item.cel(floats=floats) if type(item) is Found else as_cel(item, floats=floats)
+
+
+def is_same(one: Item, other: Item) -> bool:
+    """Tell whether two items are surely equal."""
+    if one is other:
+        return True
+    kind = type(one)
+    return kind in SCALARS and kind is type(other) and bool(one == other)
+
+
 class PathReader:
     """Finds what lies at its paths in one tree after the other."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = paths
+        self._parts = [path.parts for path in paths]
         self._followers = [Follower(path) for path in paths]
-        self._founds: list[Found | None] = [None] * len(paths)
+        self._items: list[Item] = [NOTHING] * len(paths)
         self._trees: list[Tree | None] = [None] * len(paths)
-        self._recent: list[tuple[Tree, list[Found | None]]] = []
+        self._last: tuple[Tree | None, list[Item]] = (None, [])
+        self._older: tuple[Tree | None, list[Item]] = (None, [])
 
-    def read(self, tree: Tree) -> list[Found | None]:
+    def read(self, tree: Tree) -> list[Item]:
         """
-        Give what lies at each path, None where there is nothing.
+        Give what lies at each path, `NOTHING` where there is nothing.
 
         A `Found` is the same object as the last time where nothing was written anew.
         """
-        for known, founds in self._recent:
+        for known, items in (self._last, self._older):
             if known is tree:
-                return founds
+                return items
         root = tree.root
-        founds = self._of_small(root) if type(root) is bytes else self._of_large(tree)
-        self._recent = [(tree, founds), *self._recent[:1]]
-        return founds
+        items = self._of_small(root) if type(root) is bytes else self._of_large(tree)
+        self._older, self._last = self._last, (tree, items)
+        return items
 
-    def _of_small(self, root: bytes) -> list[Found | None]:
+    def _of_small(self, root: bytes) -> list[Item]:
         """Decode the whole once for all paths."""
-        if self._recent:
-            last, founds = self._recent[0]
-            if last.root == root:
-                return founds
+        last, items = self._last
+        if last is not None and last.root == root:
+            return items
         whole = unpack(root)
-        return [_found_in(whole, path.parts) for path in self.paths]
+        return [_item_in(whole, parts) for parts in self._parts]
 
-    def _of_large(self, tree: Tree) -> list[Found | None]:
-        founds: list[Found | None] = []
+    def _of_large(self, tree: Tree) -> list[Item]:
+        trees, items = self._trees, self._items
         for at, follower in enumerate(self._followers):
             part = follower.at(tree)
-            if part is not self._trees[at]:
-                self._trees[at] = part
-                self._founds[at] = None if part is None else Found(part)
-            founds.append(self._founds[at])
-        return founds
+            if part is not trees[at]:
+                trees[at] = part
+                items[at] = _item_of(part)
+        return list(items)
+
+
+def _item_of(part: Tree | None) -> Item:
+    if part is None:
+        return NOTHING
+    root = part.root
+    if type(root) is bytes and len(root) <= SMALL_BYTES:
+        value = unpack(root)
+        return value if type(value) in SCALARS else Found(part, value)
+    return Found(part)
+
+
+def _item_in(value: Any, parts: Sequence[Any]) -> Item:
+    for step in parts:
+        if type(value) is dict and type(step) is str:
+            value = value.get(step, NOTHING)
+        else:
+            value = part_of(value, step)
+        if value is NOTHING:
+            return NOTHING
+    return value if type(value) in SCALARS else Found(None, value)
 
 
 def why_missing(tree: Tree, path: Path) -> str:
@@ -111,17 +154,6 @@ def why_missing(tree: Tree, path: Path) -> str:
     except (NotFoundError, InputError) as error:
         return str(error)
     return f"There is nothing at {path!r}."
-
-
-def _found_in(value: Any, parts: Sequence[Any]) -> Found | None:
-    for step in parts:
-        if type(value) is dict and type(step) is str:
-            value = value.get(step, NOTHING)
-        else:
-            value = part_of(value, step)
-        if value is NOTHING:
-            return None
-    return Found(None, value)
 
 
 def _count(value: Any) -> int:

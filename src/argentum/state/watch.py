@@ -1,0 +1,254 @@
+"""
+Watches: conditions that an agent's states should keep, live or over a recorded history.
+
+A watch that looks at one state breaks where the state stops to keep it; while it stays broken, that
+is one break. A watch that compares a state with the one before breaks at each step that breaks it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from argentum.errors import ArgentumError, InputError, shown
+from argentum.state.conditions import BROKEN, FIRST, HELD, Checker, Condition, Outcome, parse
+from argentum.state.reading import why_missing
+from argentum.state.snapshots import Snapshot
+from argentum.tree import Path, Tree
+from argentum.tree.following import Follower
+
+Test = str | Condition | Callable[..., object]
+OnBreak = Literal["log", "alert", "raise"] | Callable[["Break"], object]
+WAYS = ("log", "alert", "raise")
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """
+    A condition to keep over an agent's states.
+
+    The condition is text (see `argentum.state.conditions`) or a function of the state, or of the
+    state and the one before; the function gets values, never the live objects. `path` narrows it
+    to a part of the state. `on_break` says what happens live: "log" a warning, only record an
+    "alert", "raise" a `LimitError` out of the snapshot, or call a function with the `Break`. An
+    alert is recorded in any case.
+    """
+
+    condition: Test
+    path: str = field(default="", kw_only=True)
+    name: str = field(default="", kw_only=True)
+    """By default the condition's text or the function's name."""
+    on_break: OnBreak = field(default="log", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """
+        Read the condition.
+
+        Raises:
+            InputError: the condition, the path or `on_break` cannot be used.
+            LimitError: the condition's text is too long.
+            MissingExtraError: the condition is text, and the CEL library is not installed.
+        """
+        path, condition = Path(self.path), self.condition
+        if not callable(self.on_break) and self.on_break not in WAYS:
+            known = ", ".join(map(repr, WAYS))
+            message = f"`on_break` is {shown(self.on_break)}; give {known}, or a function."
+            raise InputError(message)
+        if isinstance(condition, str):
+            condition = parse(condition, path=path)
+        elif isinstance(condition, Condition):
+            condition = parse(condition.text, path=path) if path else condition
+        elif not callable(condition):
+            message = f"The condition of a watch is text or a function; this is {shown(condition)}."
+            raise InputError(message)
+        else:
+            _takes(condition)
+        object.__setattr__(self, "condition", condition)
+        object.__setattr__(self, "path", path)
+        object.__setattr__(self, "name", self.name or _name_of(condition))
+
+    @property
+    def compares(self) -> bool:
+        """Whether it looks at the state before, too."""
+        if isinstance(self.condition, Condition):
+            return self.condition.reads_previous
+        return not isinstance(self.condition, str) and _takes(self.condition) > 1
+
+
+class Break(NamedTuple):
+    """A snapshot that does not keep a watch."""
+
+    watch: Watch
+    snapshot: Snapshot
+    before: Snapshot | None
+    """The same agent's snapshot before it."""
+    why: str
+    """What an assertion of the function said, or ""."""
+    values: dict[str, Any]
+    """What the condition read, by how it names it."""
+    last_kept: Snapshot | None
+    """The last snapshot of the agent that kept it, if any did."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchReport:
+    """What a watch says of a history."""
+
+    watch: Watch
+    breaks: list[Break]
+    checked: int
+    """How many snapshots it could be checked on."""
+    untold: list[tuple[Snapshot, str]]
+    """The first snapshot of each agent on which it could not be checked, and why."""
+    untold_count: int
+    """How many there are of those in all."""
+
+
+def watch_history(snapshots: Iterable[Snapshot], watch: Watch) -> list[Break]:
+    """List where a history breaks a watch, each agent compared with its own state before."""
+    return watch_over(snapshots, watch).breaks
+
+
+def watch_over(snapshots: Iterable[Snapshot], watch: Watch) -> WatchReport:
+    """Check a watch on a history, and tell what could not be checked, too."""
+    watchers: dict[str | None, Watcher] = {}
+    last: dict[str | None, Snapshot] = {}
+    breaks: list[Break] = []
+    untold: dict[str | None, tuple[Snapshot, str]] = {}
+    checked = untold_count = 0
+    for snapshot in snapshots:
+        agent = snapshot.agent
+        watcher = watchers.get(agent) or watchers.setdefault(agent, Watcher(watch))
+        found = watcher.see(snapshot, last.get(agent))
+        last[agent] = snapshot
+        if found is not None:
+            breaks.append(found)
+        checked += watcher.outcome.held is not None
+        if watcher.outcome.held is None and not watcher.outcome.is_first:
+            untold_count += 1
+            untold.setdefault(agent, (snapshot, watcher.outcome.why))
+    return WatchReport(watch, breaks, checked, list(untold.values()), untold_count)
+
+
+class Watcher:
+    """Follows one agent's states with one watch."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.outcome: Outcome = HELD
+        """What was said of the last state."""
+        self._checker: Checker | _FunctionChecker
+        if isinstance(watch.condition, Condition):
+            self._checker = watch.condition.checker()
+        else:
+            self._checker = _FunctionChecker(watch)
+        self._compares = watch.compares
+        self._is_broken = False
+        self._last_kept: Snapshot | None = None
+
+    def see(self, snapshot: Snapshot, before: Snapshot | None) -> Break | None:
+        """Check the next state; give the break if there is a new one."""
+        self.outcome = outcome = self._checker.check(snapshot, before)
+        if outcome.held:
+            self._is_broken = False
+            self._last_kept = snapshot
+            return None
+        if outcome.held is None or (self._is_broken and not self._compares):
+            return None
+        self._is_broken = True
+        values = self._checker.values(snapshot, before)
+        return Break(self.watch, snapshot, before, outcome.why, values, self._last_kept)
+
+
+def _name_of(condition: object) -> str:
+    if isinstance(condition, Condition):
+        return condition.text
+    return str(getattr(condition, "__name__", type(condition).__name__))
+
+
+def _takes(function: Callable[..., object]) -> int:
+    """
+    Count the states that a function takes: 1 or 2.
+
+    Raises:
+        InputError: it takes none, or needs more.
+    """
+    try:
+        signature = inspect.signature(function)
+    except Exception:  # noqa: BLE001 - a built-in has none, a foreign one may raise anything
+        return 1
+    for count in (2, 1):
+        try:
+            signature.bind(*range(count))
+        except TypeError:
+            continue
+        return count
+    message = (
+        f"A watch calls its function with (state) or (state, previous); not {shown(function)}."
+    )
+    raise InputError(message)
+
+
+class _FunctionChecker:
+    """Calls a function on one snapshot after the other, unless nothing changed for it."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._function: Callable[..., object] = watch.condition  # type: ignore[assignment]
+        self._compares = watch.compares
+        self._path = Path(watch.path)
+        self._follower = Follower(watch.path)
+        self._seen: tuple[Tree, ...] = ()
+        self._outcome = HELD
+
+    def check(self, snapshot: Snapshot, before: Snapshot | None) -> Outcome:
+        """Tell what the function says of a snapshot."""
+        asked = (snapshot,) if not self._compares else (snapshot, before)
+        parts = []
+        for one in asked:
+            if one is None:
+                return FIRST
+            try:
+                part = self._follower.at(one.tree) if self._path else one.tree
+            except ArgentumError as error:
+                return Outcome(None, str(error))
+            if part is None:
+                return Outcome(None, why_missing(one.tree, self._path))
+            parts.append(part)
+        if len(parts) != len(self._seen) or any(map(_differ, parts, self._seen)):
+            self._outcome = self._called(parts)
+            self._seen = tuple(parts)
+        return self._outcome
+
+    def values(self, snapshot: Snapshot, before: Snapshot | None) -> dict[str, Any]:
+        """Give the part of the state that the function was called with, if it is but a part."""
+        if not self._path:
+            return {}
+        values = {str(self._path): snapshot.tree.get(self._path, live=False)}
+        if self._compares and before is not None:
+            values[f"previous.{self._path}"] = before.tree.get(self._path, live=False)
+        return values
+
+    def _called(self, parts: list[Tree]) -> Outcome:
+        try:
+            said = self._function(*(part.thaw() for part in parts))
+            held = None if said is None else bool(said)
+        except AssertionError as error:
+            return Outcome(held=False, why=_text(error))
+        except Exception as error:  # noqa: BLE001 - the function is the user's
+            return Outcome(None, f"{type(error).__name__}: {_text(error)}")
+        if held is None:
+            return Outcome(None, "It returned None; return True or False.")
+        return HELD if held else BROKEN
+
+
+def _differ(one: Tree, other: Tree) -> bool:
+    return one is not other
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return " ".join(str(error).split())[:300]
+    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
+        return shown(error)
