@@ -167,7 +167,10 @@ def story_of(answer: Answer, width: int = 160) -> str:
         f"  truth {question.verdict} {sorted(question.origins)}, said {answer.verdict} "
         f"{named(answer.origin)} {answer.certainty} {answer.note}",
     ]
+    who = {question.agent, *(answer.run.events[seq - 1].agent for seq in question.origins)}
     for event in answer.run.events:
+        if event.agent not in who and event.name not in who:
+            continue
         body = event.body.thaw()
         what = _part(body, question) if event.kind == "snapshot" else body
         rows.append(

@@ -29,7 +29,10 @@ def kind(story: Kind) -> Kind:
 
 
 def settled(w: World, actor: Actor, path: str, value: Any) -> Story:
-    """Write a value and see it in a snapshot, maybe a while later; equal ones come after it."""
+    """Write a value, at once or later, and see it in a snapshot; equal ones come after it."""
+    if w.chance(0.3):
+        actor.snapshot()
+        yield
     actor.put(path, value)
     if w.chance(0.4):
         yield
