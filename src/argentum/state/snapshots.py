@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from argentum.clock import now_ns
 from argentum.errors import InputError, not_found, shown
 from argentum.events import Event
+from argentum.state.bisect import Bisection, bisect
 from argentum.state.flat import Row, flat_changes
 from argentum.state.history import Value, history
 from argentum.state.json_patch import Operation, json_patch
@@ -243,3 +244,21 @@ class StateDiff:
             NotFoundError: no snapshot has anything at the path; the message names near ones.
         """
         return history(list(self._snapshots), path)
+
+    def bisect(
+        self, predicate: Callable[[Any], object], *, every: bool = False, calls: int | None = None
+    ) -> Bisection:
+        """
+        Find the first snapshot where a predicate of the state holds, in O(log n) calls.
+
+        The result tells whether that can be trusted. See `argentum.state.bisect`.
+
+        Args:
+            every: make all verdicts sure, however many calls that takes.
+            calls: call it so many times at most.
+
+        Raises:
+            InputError: the predicate raised; the message names the snapshot.
+            NotFoundError: there are no snapshots.
+        """
+        return bisect(list(self._snapshots), predicate, every=every, calls=calls)
