@@ -23,6 +23,7 @@ from argentum.state.compare import (
     EXTRA,
     MISSING,
     OTHER_ORDER,
+    OTHER_STEP,
     Comparison,
     Consequence,
     Divergence,
@@ -198,7 +199,7 @@ def _act_row(side: str, act: Act | None, other: Act | None = None) -> tuple[Text
 def _inside(found: Divergence) -> Iterator[Text]:
     """Show what differs inside of the two acts, where they are two of one kind."""
     a, b = found.a, found.b
-    if a is None or b is None or a.kind != b.kind or found.kind in (MISSING, EXTRA, OTHER_ORDER):
+    if a is None or b is None or found.kind in (MISSING, EXTRA, OTHER_ORDER, OTHER_STEP):
         return
     changes = differences(a, b)
     if changes:

@@ -214,14 +214,15 @@ class _Check:
     names: dict[str, str] = field(default_factory=dict)
     """Which made-up name of the first run stands for which of the second."""
     back: dict[str, str] = field(default_factory=dict)
-    known: set[str | None] = field(default_factory=set)
-    """The agents that have a state already."""
+    begun: set[str | None] = field(default_factory=set)
+    """The agents that did something or had a state before: an earlier state was given to them."""
 
     def kind(self, pair: Pair) -> str | None:
         """Give the kind of difference, or None."""
         a, b = pair.a, pair.b
         if a.kind == "snapshot":
             return self._kind_of_states(a, b)
+        self.begun.add(a.agent)
         if a.whole == b.whole:
             return None if self._same_names(a, b) else _kind_of_other(a, b)
         if pair.how == ASKED or a.call == b.call:
@@ -229,8 +230,8 @@ class _Check:
         return _kind_of_other(a, b)
 
     def _kind_of_states(self, a: Act, b: Act) -> str | None:
-        first = a.agent not in self.known
-        self.known.add(a.agent)
+        first = a.agent not in self.begun
+        self.begun.add(a.agent)
         if a.whole == b.whole or not _differ(a.opening.body, b.opening.body, self.ignore):
             return None
         return OTHER_INPUT if first else OTHER_STATE
