@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from argentum.matching.dates import Moment, dates_in, dates_of, is_day_only, same_moment
 from argentum.matching.numbers import Reading, is_rounded, numbers_in, numbers_of
-from argentum.matching.sought import CONTAINERS, Sought, plain_value
+from argentum.matching.sought import COMMON, CONTAINERS, Sought, plain_value
 from argentum.matching.texts import name_of, words_of
 from argentum.tree import Key, Path, Record
 from argentum.tree.encoding import pack
@@ -27,7 +27,7 @@ SAME_TEXT, SAME_DATE = "same text but for case and punctuation", "same date writ
 ROUNDED_NUMBER, SAME_DAY = "same number rounded", "same day"
 TEXT_PART, NUMBER_PART = "part of the text", "number in the text"
 DATE_PART, WORD_PART = "date in the text", "said in the text"
-SAME_PARTS = "same parts"
+PERCENTAGE = "same number as a percentage"
 
 
 class Match(NamedTuple):
@@ -126,7 +126,7 @@ class Content:
     def of(cls, found: list[Leaf]) -> Content:
         """Look in some leaves of a value, not in all of it."""
         made = cls.__new__(cls)
-        made._take(None, found)
+        made._take(None, found)  # noqa: SLF001 - our own
         return made
 
     def _take(self, value: Any, found: list[Leaf]) -> None:
@@ -134,7 +134,7 @@ class Content:
         self.leaves = found
         self._text: str | None = None
         self._numbers: dict[Decimal, list[tuple[Reading, Leaf, bool]]] | None = None
-        self._dates: list[tuple[Moment, Leaf, bool]] | None = None
+        self._dates: list[tuple[Moment, Leaf, str]] | None = None
         self._containers: dict[bytes, tuple[Step, ...]] | None = None
 
     def find(self, sought: Sought) -> Match | None:
@@ -159,9 +159,9 @@ class Content:
     def _structural(self, sought: Sought) -> Iterator[Match]:
         for leaf in self.leaves:
             if leaf.value is sought.value and leaf.name == sought.name:
-                yield Match(SAME_VALUE, SAME, True, leaf.steps)
-            elif any(words in leaf.words for words in sought.named_words):
-                yield Match(WORD_PART, PART, True, leaf.steps)
+                yield Match(SAME_VALUE, SAME, is_named=True, where=leaf.steps)
+            elif leaf.words and sought.is_named_in(leaf.words, str(sought.value).lower()):
+                yield Match(WORD_PART, PART, is_named=True, where=leaf.steps)
 
     def _exact(self, sought: Sought) -> Iterator[Match]:
         kind = type(sought.value)
@@ -183,47 +183,64 @@ class Content:
             elif leaf.words == sought.words:
                 yield Match(SAME_TEXT, WRITTEN, named, leaf.steps)
             else:
-                yield Match(TEXT_PART, PART, _is_named(sought, leaf), leaf.steps)
+                told = named or sought.is_named_in(leaf.words, sought.words)
+                yield Match(TEXT_PART, PART, told, leaf.steps)
 
     def _same_numbers(self, sought: Sought) -> Iterator[Match]:
         if self._numbers is None:
             self._numbers = _numbers_by_size(self.leaves)
         for wanted in sought.numbers:
-            for key in _sizes(wanted.number):
-                for reading, leaf, is_whole in self._numbers.get(key, ()):
-                    match = _number_match(sought, wanted, reading, leaf, is_whole=is_whole)
-                    if match is not None:
-                        yield match
+            yield from self._near_numbers(sought, wanted, _number_match)
+        for wanted in _as_percentages(sought):
+            yield from self._near_numbers(sought, wanted, _percentage_match)
+
+    def _near_numbers(
+        self, sought: Sought, wanted: Reading, compare: Callable[..., Match | None]
+    ) -> Iterator[Match]:
+        numbers = self._numbers or {}
+        for key in _sizes(wanted.number):
+            for reading, leaf, is_whole in numbers.get(key, ()):
+                match = compare(sought, wanted, reading, leaf, is_whole=is_whole)
+                if match is not None:
+                    yield match
 
     def _same_dates(self, sought: Sought) -> Iterator[Match]:
         if self._dates is None:
             self._dates = _dates_among(self.leaves)
         for wanted in sought.dates:
-            for moment, leaf, is_whole in self._dates:
-                if not same_moment(wanted, moment):
-                    continue
-                named = _is_named(sought, leaf)
-                if is_day_only(wanted, moment):
-                    yield Match(SAME_DAY, ROUNDED, named, leaf.steps)
-                elif is_whole:
-                    same = leaf.value == sought.value
-                    how, loss = (SAME_VALUE, SAME) if same else (SAME_DATE, WRITTEN)
-                    yield Match(how, loss, named, leaf.steps)
-                else:
-                    yield Match(DATE_PART, PART, named, leaf.steps)
+            for moment, leaf, text in self._dates:
+                if same_moment(wanted, moment):
+                    yield _date_match(sought, leaf, text, day=is_day_only(wanted, moment))
 
     def _container(self, value: Any) -> Match | None:
         if self._containers is None:
             self._containers = _containers_in(self.value)
         where = self._containers.get(_packed(value))
-        return None if where is None else Match(SAME_VALUE, SAME, True, where)
+        return None if where is None else Match(SAME_VALUE, SAME, is_named=True, where=where)
 
 
-def _is_named(sought: Sought, leaf: Leaf) -> bool:
-    """Tell whether a leaf is named like the value, or its text names it beside the value."""
-    if isinstance(leaf.value, str) and any(words in leaf.words for words in sought.named_words):
-        return True
-    return leaf.name == sought.name
+def _is_named(sought: Sought, leaf: Leaf, text: str) -> bool:
+    """
+    Tell whether a value stands under the name, or a text around it names it.
+
+    Args:
+        text: how it is written in a text around it; empty if the leaf is nothing but the value.
+            The name of a whole text says nothing about one of the numbers in it.
+    """
+    if not text:
+        return leaf.name == sought.name
+    return sought.is_named_in(leaf.words, words_of(text))
+
+
+def _date_match(sought: Sought, leaf: Leaf, text: str, *, day: bool) -> Match:
+    named = _is_named(sought, leaf, text)
+    if day:
+        return Match(SAME_DAY, ROUNDED, named, leaf.steps)
+    if text:
+        return Match(DATE_PART, PART, named, leaf.steps)
+    if leaf.value == sought.value:
+        return Match(SAME_VALUE, SAME, named, leaf.steps)
+    return Match(SAME_DATE, WRITTEN, named, leaf.steps)
 
 
 def _number_match(
@@ -239,13 +256,25 @@ def _number_match(
         how, loss = ROUNDED_NUMBER, ROUNDED
     else:
         return None
-    # The name of a whole text says nothing about one of the numbers in it.
-    named = _is_named(sought, leaf) if is_whole else _is_told(sought, leaf)
+    named = _is_named(sought, leaf, "" if is_whole else found.text)
     return Match(how, loss, named, leaf.steps)
 
 
-def _is_told(sought: Sought, leaf: Leaf) -> bool:
-    return any(words in leaf.words for words in sought.named_words)
+def _as_percentages(sought: Sought) -> list[Reading]:
+    """Give a number times 100 and by 100: `0.15` is 15 under the name of a percentage."""
+    if not sought.numbers or sought.distinctness == COMMON:
+        return []
+    number, unit, _ = sought.numbers[0]
+    return [Reading(number.scaleb(by), unit.scaleb(by)) for by in (2, -2)]
+
+
+def _percentage_match(
+    sought: Sought, wanted: Reading, found: Reading, leaf: Leaf, *, is_whole: bool
+) -> Match | None:
+    named = _is_named(sought, leaf, "" if is_whole else found.text)
+    if found.number != wanted.number or not named:
+        return None
+    return Match(PERCENTAGE, WRITTEN if is_whole else PART, named, leaf.steps)
 
 
 def _numbers_by_size(
@@ -271,13 +300,13 @@ def _sizes(number: Decimal) -> set[Decimal]:
     return {down.normalize(), up.normalize()}
 
 
-def _dates_among(found: list[Leaf]) -> list[tuple[Moment, Leaf, bool]]:
-    dates: list[tuple[Moment, Leaf, bool]] = []
+def _dates_among(found: list[Leaf]) -> list[tuple[Moment, Leaf, str]]:
+    dates: list[tuple[Moment, Leaf, str]] = []
     for leaf in found:
         whole = dates_of(leaf.value)
-        dates += [(moment, leaf, True) for moment in whole]
+        dates += [(moment, leaf, "") for moment in whole]
         if not whole and isinstance(leaf.value, str):
-            dates += [(moment, leaf, False) for moment in dates_in(leaf.value)]
+            dates += [(moment, leaf, text) for moment, text in dates_in(leaf.value)]
     return dates
 
 

@@ -16,7 +16,8 @@ _MONTHS = (
 _MONTH = r"(?P<name>" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r"|sept)\.?"
 _ISO = re.compile(
     r"(?<![\w-])(?P<iso>\d{4}-\d\d-\d\d)"
-    r"(?:[t ](?P<time>\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?P<zone>z|utc|[+-]\d\d:?\d\d)?)?(?![\w-])"
+    r"(?:[t ](?P<time>\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)"
+    r" ?(?P<zone>z|utc|[+-]\d\d:?\d\d)?)?(?![\w-])"
 )
 _NAMED = re.compile(
     rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? {_MONTH},? (?P<year>\d{{4}}))\b"
@@ -42,9 +43,10 @@ def dates_of(value: Any) -> tuple[Moment, ...]:
     return tuple(moment for moment, span in found if span == (0, len(plain)))
 
 
-def dates_in(text: str) -> list[Moment]:
-    """Find all dates in a text; one that can be read in two ways is there twice."""
-    return [moment for moment, _ in _found_in(folded(text))]
+def dates_in(text: str) -> list[tuple[Moment, str]]:
+    """Find all dates in a text and how they are written; one that reads in two ways is twice."""
+    plain = folded(text)
+    return [(moment, plain[start:end]) for moment, (start, end) in _found_in(plain)]
 
 
 def _found_in(text: str) -> list[tuple[Moment, tuple[int, int]]]:

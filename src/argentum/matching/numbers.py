@@ -35,6 +35,8 @@ class Reading(NamedTuple):
     number: Decimal
     unit: Decimal
     """What the last digit that is shown counts: 0.01 in `1.50`, 100 in `1.5k`."""
+    text: str = ""
+    """How it is written in a text around it."""
 
 
 def numbers_of(value: Any) -> tuple[Reading, ...]:
@@ -83,7 +85,11 @@ def numbers_in(text: str) -> list[Reading]:
     """Find all numbers in a text; one that can be read in two ways is there twice."""
     if not any(map(text.__contains__, "0123456789")):
         return []
-    return [reading for found in _NUMBER.finditer(folded(text)) for reading in _readings(found)]
+    return [
+        reading._replace(text=found.group())
+        for found in _NUMBER.finditer(folded(text))
+        for reading in _readings(found)
+    ]
 
 
 def _readings(found: re.Match[str]) -> list[Reading]:

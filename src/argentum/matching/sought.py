@@ -17,110 +17,22 @@ COMMON, ORDINARY, RARE = 0, 1, 2
 """How much a value says: `1` and `"ok"` are everywhere, `"HAT136-204"` comes from one place."""
 
 COMMON_WORDS = frozenset(
-    [
-        "a",
-        "active",
-        "agent",
-        "all",
-        "an",
-        "and",
-        "any",
-        "are",
-        "assistant",
-        "available",
-        "blocked",
-        "by",
-        "cancelled",
-        "closed",
-        "complete",
-        "completed",
-        "confirmed",
-        "critical",
-        "current",
-        "default",
-        "disabled",
-        "done",
-        "draft",
-        "economy",
-        "empty",
-        "enabled",
-        "error",
-        "fail",
-        "failed",
-        "fair",
-        "false",
-        "final",
-        "first",
-        "for",
-        "from",
-        "good",
-        "great",
-        "hello",
-        "high",
-        "in",
-        "in_progress",
-        "inactive",
-        "info",
-        "is",
-        "it",
-        "item",
-        "items",
-        "last",
-        "low",
-        "main",
-        "medium",
-        "model",
-        "new",
-        "next",
-        "no",
-        "none",
-        "normal",
-        "not",
-        "note",
-        "null",
-        "of",
-        "off",
-        "ok",
-        "okay",
-        "old",
-        "on",
-        "open",
-        "other",
-        "pending",
-        "ready",
-        "rejected",
-        "result",
-        "run",
-        "running",
-        "start",
-        "started",
-        "status",
-        "step",
-        "stop",
-        "success",
-        "successful",
-        "system",
-        "text",
-        "that",
-        "the",
-        "this",
-        "to",
-        "tool",
-        "true",
-        "type",
-        "unknown",
-        "user",
-        "valid",
-        "value",
-        "waiting",
-        "warning",
-        "with",
-        "yes",
-    ]
+    """
+    a active agent all an and any are assistant available blocked by cancelled closed complete
+    completed confirmed critical current default disabled done draft economy empty enabled error
+    fail failed fair false final first for from good great hello high in in_progress inactive info
+    is it item items last low main medium model new next no none normal not note null of off ok
+    okay old on open other pending ready rejected result run running start started status step
+    stop success successful system text that the this to tool true type unknown user valid value
+    waiting warning with yes
+    """.split()  # noqa: SIM905 - a list of words is read more easily
 )
 _YEARS = range(1900, 2101)
 _RARE_DIGITS, _SOME_DIGITS, _FEW_DIGITS, _LARGE = 4, 3, 2, 1000
 _RARE_CHARACTERS, _LONG_WORD, _IDENTIFIER, _TINY = 10, 12, 5, 3
+_BETWEEN = ("", "is ", "of ", "to ", "are ", "was ", "now ")
+_NEAR = 40
+"""Characters around a value in a text in which its name is looked for."""
 CONTAINERS = (dict, list, tuple, set, frozenset, deque, Record)
 
 
@@ -134,7 +46,7 @@ def plain_value(value: Any) -> Any:
 class Sought:
     """A value prepared to be looked for in many places."""
 
-    __slots__ = ("dates", "distinctness", "key", "name", "named_words", "numbers", "value", "words")
+    __slots__ = ("dates", "distinctness", "key", "name", "name_words", "numbers", "value", "words")
 
     def __init__(self, value: Any, name: str = "") -> None:
         """
@@ -150,29 +62,31 @@ class Sought:
         self.dates = dates_of(self.value)
         self.words = words_of(self.value) if isinstance(self.value, str) else ""
         self.distinctness = distinctness(self.value)
-        self.named_words = _named_words(name_words(name), self._spelled())
-
-    def _spelled(self) -> str:
-        if isinstance(self.value, bool):
-            return str(self.value).lower()
-        return self.words.strip() if self.words else words_of(str_of(self.value)).strip()
+        self.name_words = name_words(name)
 
     def is_structural(self) -> bool:
         """Tell whether the value means something only under its name."""
         return self.value is None or isinstance(self.value, bool)
 
+    def is_named_in(self, text: str, spelled: str) -> bool:
+        """
+        Tell whether a text names the value: ` nights 3 `, ` nights is 3 `, ` 3 nights `.
 
-def str_of(value: Any) -> str:
-    """Write a number; other values have no text of their own."""
-    return str(value) if numbers_of(value) else ""
-
-
-def _named_words(name: str, value: str) -> tuple[str, ...]:
-    """Give how a text tells a value by its name: ` nights 3 `, ` nights is 3 `, ` 3 nights `."""
-    if not name or not value:
-        return ()
-    between = ("", " is", " of", " to", " are", " was", " now")
-    return (*(f" {name}{word} {value} " for word in between), f" {value} {name} ")
+        Args:
+            text: its words, each with a space before and after.
+            spelled: the words of the value as they are in it.
+        """
+        name, value = f" {self.name_words} ", f" {spelled.strip()} "
+        at = text.find(value) if self.name_words and spelled else -1
+        while at >= 0:
+            before, after = text[: at + 1], text[at + len(value) - 1 :]
+            if self.distinctness > COMMON:
+                if name in before[-_NEAR:] or name in after[:_NEAR]:
+                    return True
+            elif after.startswith(name) or before.endswith(tuple(name + one for one in _BETWEEN)):
+                return True
+            at = text.find(value, at + 1)
+        return False
 
 
 def distinctness(value: Any) -> int:
@@ -210,10 +124,11 @@ def _of_text(text: str) -> int:
     length = sum(map(len, words)) + len(words) - 1
     if all(word in COMMON_WORDS for word in words):
         return COMMON
+    joined = "".join(words)
+    if any(map(str.isdigit, joined)) and any(map(str.isalpha, joined)):
+        return RARE if length >= _IDENTIFIER else ORDINARY if length >= _TINY else COMMON
     if len(words) > 1:
         return RARE if length >= _RARE_CHARACTERS else ORDINARY
-    if any(map(str.isdigit, words[0])):
-        return RARE if length >= _IDENTIFIER else ORDINARY if length >= _TINY else COMMON
     if length <= _TINY:
         return COMMON
     return RARE if length >= _LONG_WORD else ORDINARY

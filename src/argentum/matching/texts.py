@@ -20,11 +20,13 @@ def words_of(text: str) -> str:
 
 
 def name_of(key: str) -> str:
-    """Give a key's name whatever its style: `userId`, `user_id` and `User ID` are one."""
-    return "".join(_WORDS.findall(folded(key))).replace("_", "")
+    """Give a key's name whatever its style: `userId`, `user_id` and `User ID 2` are one."""
+    name = "".join(_WORDS.findall(folded(key))).replace("_", "")
+    return name.rstrip("0123456789") or name
 
 
 def name_words(key: str) -> str:
-    """Give the words of a key: `userId` and `user_id` are `user id`."""
+    """Give the words of a key: `userId` and `user_id_2` are `user id`."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).replace("_", " ")
-    return words_of(apart).strip()
+    words = words_of(apart).strip()
+    return words.rstrip("0123456789 ") or words

@@ -1,4 +1,4 @@
-"""Whether what was recorded explains a value that a snapshot is the first to show, and how surely."""
+"""Whether what was recorded explains a value that a snapshot is the first to show."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from argentum.state.origins import (
     named,
 )
 from argentum.state.snapshots import Snapshot
-from argentum.state.sources import Steps
+from argentum.state.sources import Found, Steps
 from argentum.tree import Path, Tree, diff
 from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack
@@ -65,16 +65,18 @@ def explain(tracer: Tracer, place: Place, earlier: Sequence[Tree]) -> Explanatio
     """
     call = _call_around(tracer, place)
     targets = _targets(tracer, place)
-    trails = [
-        (target, tracer.trail_of(place.agent, place.number, target.steps, target.sought))
-        for target in targets
-    ]
+    chance: Found | None = None
+    trails: list[tuple[_Target, Trail | None]] = []
+    for target in targets:
+        trail = tracer.trail_of(place.agent, place.number, target.steps, target.sought)
+        chance = chance or (tracer.by_chance if trail is None else None)
+        trails.append((target, trail))
     if call is not None:
-        return _by_call(tracer, call, trails)
+        return _by_call(call, trails)
     missing = [target for target, trail in trails if trail is None]
     given = [trail for _, trail in trails if trail is not None]
     if not given or missing:
-        return _unexplained(tracer, place, missing, whole=not given)
+        return _unexplained(tracer, place, missing, chance, whole=not given)
     chosen = _chosen(given)
     if chosen.is_older and any(_is_value(place.value, one) for one in earlier):
         return _put_back(tracer, place)
@@ -113,7 +115,7 @@ def _of_leaf(steps: Steps, value: Any) -> list[_Target]:
 
 
 def _new_parts(before: Snapshot | None, after: Snapshot, steps: Steps, value: Any) -> list[Any]:
-    whole = [leaf for leaf in leaves(value, steps, into_json=False)]
+    whole = list(leaves(value, steps, into_json=False))
     if before is None:
         return whole
     listed = next((at for at, step in enumerate(steps) if isinstance(step, int)), len(steps))
@@ -212,9 +214,7 @@ def _calls_between(tracer: Tracer, place: Place) -> list[Event]:
     ]  # fmt: skip
 
 
-def _by_call(
-    tracer: Tracer, call: Event, trails: Sequence[tuple[_Target, Trail | None]]
-) -> Explanation:
+def _by_call(call: Event, trails: Sequence[tuple[_Target, Trail | None]]) -> Explanation:
     of_call = {call.seq, call.span}
     given = [trail for _, trail in trails if trail is not None and trail.writer.seq in of_call]
     if given and len(given) == len(trails):
@@ -232,7 +232,12 @@ def _by_call(
 
 
 def _unexplained(
-    tracer: Tracer, place: Place, missing: Sequence[_Target], *, whole: bool
+    tracer: Tracer,
+    place: Place,
+    missing: Sequence[_Target],
+    chance: Found | None,
+    *,
+    whole: bool,
 ) -> Explanation:
     if place.value is None:
         what = "The value went"
@@ -242,12 +247,15 @@ def _unexplained(
         what = f"No recorded event that {shown(place.agent)} could see holds it"
     else:
         part = missing[0]
-        what = (
-            f"No recorded event holds its part {Path.of(part.steps)} = {shown(part.sought.value)}"
-        )
+        path = Path.of(part.steps)
+        what = f"No recorded event holds its part {path} = {shown(part.sought.value)}"
+    certainty = SURE
+    if chance is not None and missing:
+        certainty = LIKELY
+        what += f" (but for {named(chance.event)}, maybe by chance)"
     if place.number == 0 and place.value is not None:
-        return Explanation(INITIAL, (), SURE, f"{what}; it was there in the first snapshot.")
-    return Explanation(UNRECORDED, (), SURE, f"{what}; {_between(tracer, place)}.")
+        return Explanation(INITIAL, (), certainty, f"{what}; it was there in the first snapshot.")
+    return Explanation(UNRECORDED, (), certainty, f"{what}; {_between(tracer, place)}.")
 
 
 def _between(tracer: Tracer, place: Place) -> str:

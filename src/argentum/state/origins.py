@@ -65,6 +65,8 @@ class Tracer:
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
+        self.by_chance: Found | None = None
+        """What was found last that holds a value, but says too little."""
 
     # ------------------------------------------------------------ who gave it
 
@@ -80,6 +82,7 @@ class Tracer:
         """
         taken = self.sources.snapshots[agent]
         after = taken[number - 1].seq if number else 0
+        self.by_chance = None
         near = self._near(agent, after, taken[number].seq, sought)
         if near:
             given = self._behind_inputs(agent, near[0], sought)
@@ -104,10 +107,16 @@ class Tracer:
         found = [
             one
             for event in self.sources.seen_by(agent, after=after, before=before)
-            if (one := self.sources.find(event, sought)) is not None
-            and is_telling(sought, one.match, near=True)
+            if (one := self._telling(event, sought, near=True)) is not None
         ]
         return sorted(found, key=lambda one: (tier(sought, one.match), is_input(one.event)))
+
+    def _telling(self, event: Event, sought: Sought, *, near: bool) -> Found | None:
+        found = self.sources.find(event, sought)
+        if found is None or is_telling(sought, found.match, near=near):
+            return found
+        self.by_chance = self.by_chance or found
+        return None
 
     def _behind_inputs(self, agent: str | None, found: Found, sought: Sought) -> Found:
         """Give what a model's inputs repeat, if that was recorded; else the inputs."""
@@ -124,11 +133,13 @@ class Tracer:
             return None
         return found if but is None or sought.distinctness > COMMON else None
 
-    def _older(self, agent: str | None, before: int, sought: Sought) -> Found | None:
+    def _older(
+        self, agent: str | None, before: int, sought: Sought, *, near: bool = False
+    ) -> Found | None:
         inputs: Found | None = None
         for event in self.sources.seen_by(agent, before=before):
-            found = self.sources.find(event, sought)
-            if found is None or not is_telling(sought, found.match, near=False):
+            found = self._telling(event, sought, near=near)
+            if found is None:
                 continue
             if not is_input(event):
                 return found
@@ -206,7 +217,7 @@ class Tracer:
             return self._seen(agent, opening.seq, sought) or (agent, given)
         back = self._seen(agent, (opening or event).seq, sought)
         if back is not None:
-            trail.doubts.append((LIKELY, "what the model was given was not recorded"))
+            trail.doubts.append((LIKELY, "what the model was given was not recorded whole"))
         return back
 
     def _before_tool(
@@ -235,7 +246,7 @@ class Tracer:
             copied = self._in_state(agent, number, sought)
             if copied is not None:
                 return agent, copied
-        older = self._older(agent, after, sought) if number is not None else None
+        older = self._older(agent, after, sought, near=True) if number is not None else None
         if older is not None and not (near and is_input(older.event)):
             return agent, older
         return (agent, near[0]) if near else None

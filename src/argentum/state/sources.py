@@ -115,16 +115,21 @@ class Sources:
 
     def find_in_inputs(self, opening: Event, sought: Sought) -> Found | None:
         """Find a value in all that a model was given, old and new."""
-        content = self._whole.get(opening.seq)
-        if content is None:
-            content = self._whole[opening.seq] = Content(_body_of(opening))
-        match = content.find(sought)
+        match = self._inputs(opening).find(sought)
         return None if match is None else Found(opening, match)
 
     def has_inputs(self, opening: Event) -> bool:
-        """Tell whether what a model was given was recorded."""
+        """Tell whether what a model was given was recorded, and whole."""
         body = opening.body.thaw(live=False)
-        return isinstance(body, dict) and bool(body.get("messages"))
+        if not isinstance(body, dict) or not body.get("messages"):
+            return False
+        return not any(_is_shortened(leaf) for leaf in self._inputs(opening).leaves)
+
+    def _inputs(self, opening: Event) -> Content:
+        content = self._whole.get(opening.seq)
+        if content is None:
+            content = self._whole[opening.seq] = Content(_body_of(opening))
+        return content
 
     def content(self, event: Event) -> Content:
         """Give what can be found in an event; of a model's inputs, what the last call had not."""
@@ -203,6 +208,10 @@ def _plain(value: Any) -> Any:
     return unpack(pack(value), live=False)
 
 
+def _is_shortened(leaf: Leaf) -> bool:
+    return isinstance(leaf.value, str) and leaf.value.rstrip().endswith(("…", "...", "[truncated]"))
+
+
 # ---------------------------------------------------------------- entries
 
 
@@ -268,8 +277,8 @@ def is_telling(sought: Sought, match: Match, *, near: bool) -> bool:
     if sought.distinctness == COMMON:
         return match.is_named and match.loss <= (PART if near else WRITTEN)
     if match.loss == ROUNDED:
-        return near and (match.is_named or sought.distinctness == RARE)
-    return sought.distinctness == RARE or near or match.is_named
+        return match.is_named or (near and sought.distinctness == RARE)
+    return sought.distinctness == RARE or near or match.is_named or bool(sought.dates)
 
 
 def tier(sought: Sought, match: Match) -> int:
