@@ -19,10 +19,10 @@ ACT_WIDTH = 64
 """Characters of an act, so that it fits behind two short columns."""
 
 
-def act_line(act: Act, width: int = ACT_WIDTH) -> Text:
-    """Show an act in one line, its kind in colour."""
+def act_line(act: Act, *, outcome: bool = True) -> Text:
+    """Show an act in one line, its kind in colour, with or without what came out."""
     line = styled(act.kind)
-    return line.append(f" {brief(told(act), width - len(act.kind))}")
+    return line.append(f" {brief(told(act, outcome=outcome), ACT_WIDTH - len(act.kind))}")
 
 
 def change_lines(changes: Sequence[Change]) -> Iterator[Text]:
@@ -35,14 +35,18 @@ def change_lines(changes: Sequence[Change]) -> Iterator[Text]:
         yield Text(f"  … and {len(changes) - MAX_CHANGES} more")
 
 
-def told(act: Act) -> str:
-    """Show an act in one line."""
+def told(act: Act, *, outcome: bool = True) -> str:
+    """Show an act in one line, with or without what came out."""
     body = thawed(act.opening)
-    result = body if act.closing is None else thawed(act.closing)
-    output, error = result.get("output"), result.get("error")
     text = _TOLD.get(act.kind, _told_other)(act, body)
-    if output is not None:
-        text += f" → {_told_output(output)}"
+    if not outcome:
+        return text
+    return text + _told_outcome(act, body if act.closing is None else thawed(act.closing))
+
+
+def _told_outcome(act: Act, result: dict[str, Any]) -> str:
+    output, error = result.get("output"), result.get("error")
+    text = "" if output is None else f" → {_told_output(output)}"
     if act.kind != "error" and error is not None:
         text += f" raised {brief(error.get('text', error) if isinstance(error, dict) else error)}"
     return text + ("  never ended" if act.is_open else "")

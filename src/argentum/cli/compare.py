@@ -71,8 +71,8 @@ def compare(
     Show where runs first differ, and what it led to; exits with 1 if they do.
 
     With --against passed: the first write of each RUN that no passed run of its task made, and the
-    steps and values that separate them. A run's task is the `task` with which it was opened, or
-    else its name.
+    steps and values that separate them. A run's task is the `task` in its `run` event, or else its
+    name.
     """
     _check_kinds(kind or ())
     place = opened(store)
@@ -241,11 +241,12 @@ def _passed(place: Store, runs: list[RunInfo], against: list[str]) -> list[RunIn
 
 
 def _task(place: Store, info: RunInfo) -> tuple[str, str]:
-    """Tell which task a run is of: what it was opened with, or else its name."""
+    """Tell which task a run is of: what its `run` event says, or else its name."""
     for event in place.events(info.run_id, kinds=("run",)):
         task = thawed(event).get("task")
-        return ("name", info.name) if task is None else ("task", literal(task, 1000))
-    return ("name", info.name)
+        if task is not None:
+            return "task", literal(task, 1000)
+    return "name", info.name
 
 
 def _separated(

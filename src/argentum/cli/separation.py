@@ -87,7 +87,7 @@ def _trait(trait: Trait) -> Text:
     assert trait.act is not None  # noqa: S101 - a trait is a step or a change
     if trait.what == "tool":
         return Text(f"{trait.act.kind} {plain(trait.act.name)}, whatever the arguments")
-    return act_line(trait.act)
+    return act_line(trait.act, outcome=trait.what == "whole")
 
 
 def separation_as_dict(found: Separation) -> dict[str, Any]:

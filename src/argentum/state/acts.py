@@ -154,6 +154,9 @@ class _Reader:
         drop = (MADE_UP if of_model else MEASURED) | self.ignore
         essence = _Essence(drop, self, everywhere=of_model)
         before = _fields(opening.body)
+        if opening.kind == "run":
+            ended = essence.of_fields({"status": before.get("status")})
+            return Act(opening, None, b"", _digest("run"), _digest("run", ended), ())
         after = {} if closing is None else _fields(closing.body)
         given = {name: item for name, item in before.items() if name not in RESULTS}
         context = essence.of(given.pop(CONTEXT)) if _has_context(opening, given) else b""
@@ -228,7 +231,7 @@ def _has_context(event: Event, given: dict[str, Any]) -> bool:
 
 def _is_text(event: Event) -> bool:
     """Tell whether the name only repeats the first words of the body, made-up names included."""
-    return event.kind in ("note", "error", "run")
+    return event.kind in ("note", "error")
 
 
 @dataclass(frozen=True, slots=True)
