@@ -55,6 +55,9 @@ _PLAIN_ONLY = (
 """orjson would walk dataclasses itself, in old versions without end where they form a cycle."""
 
 
+_UNAMBIGUOUS = frozenset({str, int, float, bool, type(None)})
+
+
 def is_ambiguous(value: object) -> bool:
     """
     Tell whether a value that ormsgpack wrote by itself holds what its bytes do not tell apart.
@@ -63,7 +66,7 @@ def is_ambiguous(value: object) -> bool:
     answers ten times quicker than a walk in Python: of all that ormsgpack writes by itself, it
     refuses just these.
     """
-    if type(value) is str:
+    if type(value) in _UNAMBIGUOUS:
         return False
     try:
         orjson.dumps(value, None, _PLAIN_ONLY)

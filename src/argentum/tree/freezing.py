@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain, repeat
+from operator import attrgetter, eq
 from typing import Any
 
 from ormsgpack import packb
@@ -41,8 +42,14 @@ SMALL_ITEM_BYTES = 65536
 """The same for items of lists, which cannot be found again by a key when they move."""
 MAX_BRANCHES = 60
 """Levels of branches; what lies deeper is one entry whatever its size."""
+MANY_MISSES = 4
+"""Entries that are not where they were, after which no more are looked for."""
 _SPLITTABLE = frozenset({Kind.LIST, Kind.DICT, Kind.PAIRS, Kind.TUPLE, Kind.SET, Kind.FROZENSET,
                          Kind.DEQUE, Kind.OBJECT, Kind.SUBCLASS})  # fmt: skip
+_LIST, _DICT, _OBJECT = Kind.LIST, Kind.DICT, Kind.OBJECT
+_SETS = frozenset({Kind.SET, Kind.FROZENSET})
+_HAS_BRANCHES = attrgetter("branches")
+_NO_DEFAULT, _OPTIONS = repeat(None), repeat(OPTIONS)
 _SIZED = frozenset({dict, list})
 _STRING_ONLY = {str}
 
@@ -107,10 +114,12 @@ class Freezer:
                 names = list(now)
                 if names == old.names and set(map(type, names)) == _STRING_ONLY:
                     return self._same_dict(list(now.values()), old, limit)
+            if type(value) is list:
+                return self._lay_out(Parts(_LIST, None, None, value[:]), old, limit)
             parts = take_apart(value, depth=len(self.around))
             if not isinstance(parts, Parts) or parts.kind not in _SPLITTABLE:
                 return None
-            if parts.kind is Kind.OBJECT and old is None and is_in_cycle(value, self.around[:-1]):
+            if parts.kind is _OBJECT and old is None and is_in_cycle(value, self.around[:-1]):
                 return None  # objects that know each other would be split without end
             return self._lay_out(parts, old, limit)
         finally:
@@ -141,11 +150,11 @@ class Freezer:
     def _lay_out(self, parts: Parts, old: Branch | None, limit: int) -> Entry | None:
         if old is not None and old.kind is not parts.kind:
             old = None
-        pages = _Paging(self, parts, old).pages()
-        old_pages = [] if old is None else pages_of(old)
-        if old is not None and pages == old_pages and old.head == parts.head:
+        paging = _Paging(self, parts, old)
+        pages = paging.pages()
+        if old is not None and pages == paging.old and old.head == parts.head:
             return old
-        names = parts.keys if parts.kind is Kind.DICT else None
+        names = parts.keys if parts.kind is _DICT else None
         top = group_pages(pages, None if old is None else old.top)
         return _branch(parts.kind, parts.head, top, limit, names)
 
@@ -165,6 +174,43 @@ def _looks_large(value: Any) -> bool:
     return type(value) is list and len(value) > 512  # noqa: PLR2004 - a guess that decides nothing
 
 
+def _encode_like(values: list[object], before: list[Entry]) -> list[Entry]:
+    """
+    Encode values in one call, and give the entries of `before` where the bytes are theirs.
+
+    This is quicker than a call for each where what is encoded leaves the cache, in long lists.
+    No encoding is the beginning of another one, so what starts with an entry's bytes is that entry.
+    """
+    data = packb(values, None, OPTIONS)
+    starts = data.startswith
+    at = 1 if len(values) < 16 else 3  # noqa: PLR2004 - how MessagePack counts up to 65,535 items
+    found: list[Entry] = []
+    place = 0
+    misses = -1
+    while True:
+        for known in before[place:]:
+            if not starts(known, at):  # type: ignore[arg-type]
+                break
+            found.append(known)
+            at += len(known)  # type: ignore[arg-type]
+            place += 1
+        if len(found) == len(values):
+            return found
+        misses += 1
+        if misses > MANY_MISSES:
+            return found + [packb(value, None, OPTIONS) for value in values[len(found) :]]
+        entry = packb(values[len(found)], None, OPTIONS)
+        if not starts(entry, at):
+            message = "a value changed while it was read"
+            raise RuntimeError(message)  # `freeze` tries again
+        found.append(entry)
+        at += len(entry)
+        place += 1
+        agrees = place < len(before) and starts(before[place], at)  # type: ignore[arg-type]
+        if not agrees and entry in before:
+            place = before.index(entry) + 1
+
+
 class _Paging:
     """Lay out the parts of one container in pages, taking over the old pages that fit."""
 
@@ -173,7 +219,7 @@ class _Paging:
     def __init__(self, freezer: Freezer, parts: Parts, old: Branch | None) -> None:
         self.freezer = freezer
         self.values = parts.values
-        if parts.kind in (Kind.SET, Kind.FROZENSET):
+        if parts.kind in _SETS:
             self.values = sorted(parts.values, key=pack)
         self.count = len(self.values)
         self.keys = None if parts.keys is None else list(map(pack, parts.keys))
@@ -181,7 +227,7 @@ class _Paging:
         self.old = [] if old is None else pages_of(old)
         self.old_at = 0
         """The old page that probably has the next entries."""
-        self.final = any(page.branches for page in self.old)
+        self.final = any(map(_HAS_BRANCHES, self.old))
         """Whether `encoded` holds entries; else their plain bytes, which may need more work."""
         self.encoded: list[Entry] = []
         """What is encoded so far; page by page, so that it is compared while in the cache."""
@@ -204,13 +250,17 @@ class _Paging:
         first = self.freezer.entry(self.values[0], before[0], self.limit)
         return before.index(first) if first in before else 0
 
-    def _encode_to(self, end: int) -> None:
+    def _encode_to(self, end: int, before: list[Entry] | None = None) -> None:
+        """Encode more values, of which `before` was probably there in the previous tree."""
         start = len(self.encoded)
         if start >= end:
             return
         values = self.values[start:end]
         try:
-            self.encoded += [packb(value, None, OPTIONS) for value in values]
+            if before is None:
+                self.encoded += list(map(packb, values, _NO_DEFAULT, _OPTIONS))
+            else:
+                self.encoded += _encode_like(values, before)
         except TypeError:
             entry, limit = self.freezer.entry, self.limit
             self.encoded += [entry(value, None, limit) for value in values]
@@ -220,23 +270,34 @@ class _Paging:
         pages: list[Page] = []
         at = 0
         while at < self.count:
-            expected = self.old[self.old_at].count if self.old_at < len(self.old) else PAGE_ENTRIES
-            self._encode_to(min(at + expected, self.count))
-            like = self._old_page_like(at)
-            fits = like is not None and self._fits(at, like)
-            page = like if like is not None and fits else self._new_page(at, like)
-            if like is not None and (fits or page.count == like.count):
-                self.old_at += 1
+            if self.old_at + 1 < len(self.old):
+                likely = self.old[self.old_at]
+                self._encode_to(min(at + likely.count, self.count), likely.entries)
+            else:
+                self._encode_to(min(at + PAGE_ENTRIES, self.count))
+            page = self._next_page(at)
             pages.append(page)
             end = at + page.count
             self.encoded[at:end] = page.entries  # frees what was only compared
             at = end
         return pages
 
-    def _old_page_like(self, at: int) -> Page | None:
-        """Find the old page that starts with the next entry, near where it was."""
+    def _next_page(self, at: int) -> Page:
+        """Give the page that begins here: an old one if it fits, else a new one."""
         if self.old_at >= len(self.old):
-            return None
+            return self._new_page(at, None, [])
+        like = self.old[self.old_at]
+        if like.entries[0] != self.encoded[at]:
+            like = self._old_page_like(at)
+        same = self._same_places(at, at + like.count, like.entries, 0)
+        fits = same.index(False) == like.count and self._fits(at, like)
+        page = like if fits else self._new_page(at, like, same)
+        if fits or page.count == like.count:
+            self.old_at += 1
+        return page
+
+    def _old_page_like(self, at: int) -> Page:
+        """Find the old page that starts with the next entry, near where it was."""
         next_entry = self.encoded[at]
         for page in self.old[self.old_at : self.old_at + PAGE_ENTRIES]:
             if page.entries[0] == next_entry:
@@ -244,50 +305,60 @@ class _Paging:
                 return page
         return self.old[self.old_at]
 
+    def _same_places(self, at: int, end: int, before: list[Entry], place: int) -> list[bool]:
+        """
+        Tell of each place of an old page, from `place` on, whether its entry is there again.
+
+        One more place at the end stands for what comes after the page: it is not there.
+        """
+        if end > len(self.encoded):
+            self._encode_to(min(end, self.count))
+        same = [False] * place
+        same += map(eq, self.encoded[at:end], before[place:])
+        same += [False] * (len(before) + 1 - len(same))
+        return same
+
     def _fits(self, at: int, page: Page) -> bool:
+        """Tell whether an old page whose entries are all there again is the next page."""
         end = at + page.count
-        if end > self.count or not (page.closed or end == self.count):
-            return False
-        self._encode_to(end)
-        if self.encoded[at:end] != page.entries:
+        if not (page.closed or end == self.count):
             return False
         return self.keys is None or self.keys[at:end] == page.keys
 
-    def _new_page(self, start: int, old: Page | None) -> Page:
-        """Make the page that begins here, taking over what is equal in an old page."""
+    def _new_page(self, start: int, old: Page | None, same: list[bool]) -> Page:
+        """
+        Make the page that begins here, taking over what is equal in an old page.
+
+        Args:
+            same: of each place of the old page, whether its entry is there again.
+        """
         end = min(start + PAGE_ENTRIES, self.count)
-        self._encode_to(end)
+        if end > len(self.encoded):
+            self._encode_to(end)
         if self.keys is not None:
             return self._new_keyed_page(self.keys, start, end, old)
         before: list[Entry] = [] if old is None else old.entries
         entries: list[Entry] = []
         at, place, mark = start, 0, NO_CUT
         while at < end and mark == NO_CUT:
-            run = self._run(at, end, before, place)
-            if run == 0:
-                entry = self._finished(at)
-                self.encoded[at] = entry
-                # `index` alone would write the whole entry into its error message
-                if entry in before:
-                    place = before.index(entry)
-                    continue
-                entries.append(entry)
-                at, place, mark = at + 1, place + 1, mark_of(None, entry)
-            else:
-                entries += before[place : place + run]
-                at, place = at + run, place + run
+            stop = same.index(False, place) if place < len(before) else place
+            if stop > place:
+                entries += before[place:stop]
+                at, place = at + stop - place, stop
                 if old is not None and place == len(before):
                     mark = old.mark
+                continue
+            entry = self._finished(at)
+            self.encoded[at] = entry
+            # Where the next place agrees, the item changed in place; else the list moved.
+            # `index` alone would write the whole entry into its error message.
+            if place < len(before) and not same[place + 1] and entry in before:
+                place = before.index(entry)
+                same = self._same_places(at, end, before, place)
+                continue
+            entries.append(entry)
+            at, place, mark = at + 1, place + 1, mark_of(None, entry)
         return self._page(None, entries, mark, old)
-
-    def _run(self, at: int, end: int, before: list[Entry], place: int) -> int:
-        """Count how many items in a row are the old page's; none of its but the last can cut."""
-        encoded = self.encoded
-        most = min(end - at, len(before) - place)
-        run = 0
-        while run < most and encoded[at + run] == before[place + run]:
-            run += 1
-        return run
 
     def _new_keyed_page(self, keys: list[bytes], start: int, end: int, old: Page | None) -> Page:
         before: dict[bytes, Entry] = {}

@@ -56,11 +56,27 @@ class Page:
         """Whether the page ends by itself, whatever comes after it."""
         self.mark = mark
         self.count: int = len(entries)
-        self.branches = Branch in map(type, entries)
+        self.branches: bool = like is not None and like.branches
         """Whether any entry is a `Branch`."""
-        sizes = map(size_of, entries) if self.branches else map(len, entries)  # type: ignore[arg-type]
-        self.size: int = sum(sizes) + (0 if keys is None else sum(map(len, keys)))
+        self.size: int = 0 if keys is None else sum(map(len, keys))
+        """The encoded size in bytes, of keys and entries together."""
+        if not self.branches:
+            try:
+                self.size += sum(map(len, entries))  # type: ignore[arg-type]
+            except TypeError:  # a branch has no length
+                self.branches = True
+        if self.branches:
+            self._measure_with_branches()
         self.digest: bytes | None = None
+
+    def _measure_with_branches(self) -> None:
+        self.branches = False
+        for entry in self.entries:
+            if type(entry) is bytes:
+                self.size += len(entry)
+            else:
+                self.branches = True
+                self.size += size_of(entry)
 
     def __getattr__(self, name: str) -> Any:
         """Read the contents of a stored page when they are first asked for."""
@@ -146,7 +162,7 @@ Entry = bytes | Branch
 
 def size_of(entry: Entry) -> int:
     """Give the encoded size in bytes."""
-    return len(entry) if type(entry) is bytes else entry.size  # type: ignore[union-attr]
+    return entry.size if isinstance(entry, Branch) else len(entry)
 
 
 def mark_of(key: bytes | None, entry: Entry) -> int:
