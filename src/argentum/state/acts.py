@@ -21,13 +21,14 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 from argentum.events import CLOSE, OPEN, Event
-from argentum.tree import Record, Tree, digest_of
-from argentum.tree.chunks import page_digest
+from argentum.tree import Record, Tree
+from argentum.tree.chunks import DIGEST_BYTES, page_digest
 from argentum.tree.encoding import pack, unpack
 from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, Entry, Page, fill_all, pages_of
@@ -183,18 +184,19 @@ class _Reader:
         return self.pages[known]
 
     def _entries(self, page: Page, drop: frozenset[str]) -> Iterator[bytes]:
-        for place, entry in enumerate(page.entries):
-            key = b"" if page.keys is None else page.keys[place]
-            name = unpack(key, live=False) if key else ""
-            if type(name) is str and name in drop:
-                continue
-            below = self.ignore if name in GIVEN else drop
-            yield _digest(key, self._entry(entry, below))
+        if page.keys is None:
+            yield from [self._entry(entry, drop) for entry in page.entries]
+            return
+        for key, entry in zip(page.keys, page.entries, strict=True):
+            name = unpack(key, live=False)
+            if type(name) is not str or name not in drop:
+                given = type(name) is str and name in GIVEN
+                yield _digest(key, self._entry(entry, self.ignore if given else drop))
 
     def _entry(self, entry: Entry, drop: frozenset[str]) -> bytes:
         if type(entry) is not bytes:
             return _Essence(drop, self).of(_Packed(entry))
-        known = (digest_of(entry), drop)
+        known = (_digest_of(entry), drop)
         if known not in self.entries:
             self.entries[known] = _Essence(drop, self).of(_Packed(entry))
         return self.entries[known]
@@ -203,7 +205,11 @@ class _Reader:
 def _digest(*parts: bytes | str | None) -> bytes:
     """Digest parts of any length, so that no two lists of parts have the same digest."""
     packed = [b"-" if one is None else one if type(one) is bytes else pack(one) for one in parts]
-    return digest_of(b"".join([b"%d:" % len(one) + one for one in packed]))
+    return _digest_of(b"".join([b"%d:%b" % (len(one), one) for one in packed]))
+
+
+def _digest_of(data: bytes) -> bytes:
+    return blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 def _fields(body: Tree) -> dict[str, Any]:
@@ -271,9 +277,9 @@ class _Essence:
         if value is None:
             return b""
         try:
-            return digest_of(pack(self._plain(value, free=free)))
+            return _digest_of(pack(self._plain(value, free=free)))
         except RecursionError:  # too deep to look for names inside
-            return digest_of(pack(value))
+            return _digest_of(pack(value))
 
     def _below(self, *, free: bool) -> frozenset[str]:
         return self.reader.ignore if free else self.drop
