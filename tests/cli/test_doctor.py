@@ -88,3 +88,13 @@ def test_altered_event_elsewhere(trip, command):
 
     assert (3, 1) == (done.code, done.err.count("\n"))
     assert done.err.startswith("argentum: ")
+
+
+def test_missing_store(command):
+    """Without a store the installation is told even so; the error says where it was looked for."""
+    done = command("doctor")
+
+    assert 3 == done.code
+    assert f"argentum: {version('argentum-agent')}" == done.lines[0]
+    assert done.err.startswith(f"argentum: There is no store at '{Path.cwd()}/.argentum/runs.db'.")
+    assert [] == list(Path.cwd().iterdir())

@@ -189,3 +189,9 @@ def test_export_to_nowhere(trip, command):
 
     assert (3, 1) == (done.code, done.err.count("\n"))
     assert done.err.startswith("argentum: [Errno 2] No such file or directory")
+
+
+def test_missing_file_makes_no_store(command):
+    """A slip in the name of the file leaves nothing behind."""
+    assert 2 == command("import", "x.jsonl").code
+    assert [] == list(Path.cwd().iterdir())

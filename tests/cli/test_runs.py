@@ -35,6 +35,7 @@ def test_json(trip, command):
             "events": 16,
             "dropped": 0,
             "first_dropped": "",
+            "forked_from": None,
         }
     ] == json.loads(command("runs", "--json").out)
 
@@ -46,7 +47,10 @@ def test_newest_first_and_limit(ticking, store, command):
             pass
 
     assert ["r3", "r2", "r1", "r0"] == [line.split()[0] for line in command("runs").lines[1:]]
-    assert ["r3", "r2"] == [line.split()[0] for line in command("runs", "-n", "2").lines[1:]]
+    few = command("runs", "-n", "2").lines
+    assert ["r3", "r2"] == [line.split()[0] for line in few[1:3]]
+    assert ["… and older ones: --limit"] == few[3:]
+    assert 2 == len(json.loads(command("runs", "-n", "2", "--json").out))
     assert 2 == command("runs", "--limit", "0").code
 
 
@@ -94,7 +98,7 @@ def test_empty_store(store, command):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("runs",), ("log",), ("show", "@"), ("diff", "@", "@"), ("export",), ("doctor",)]
+    "arguments", [("runs",), ("log",), ("show", "@"), ("diff", "@", "@"), ("export",)]
 )
 def test_missing_store(command, arguments):
     """Where there is no store the commands say where they looked, and make none."""

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
 from argentum.cli.terminal import console, plain, show, show_json
-from argentum.ingest import Imported, exported, import_file
+from argentum.ingest import Imported, check_files, exported, import_file
 from argentum.store import Store
 from argentum.store.revisions import find_run
 
@@ -31,6 +31,7 @@ def import_runs(
     store: StoreOption = None,
 ) -> None:
     """Import recorded runs; lines that cannot be used are named, all others are kept."""
+    check_files(file, state)  # a slip in a name makes no store
     result = _imported(file, opened(store, create=True), state)
     if json:
         show_json({"runs": result.run_ids, "events": result.events, "problems": result.problems})

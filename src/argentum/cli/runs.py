@@ -10,8 +10,10 @@ from rich.text import Text
 from argentum.cli.arguments import JsonOption, StoreOption, opened
 from argentum.cli.terminal import duration, show, show_json, styled, table
 from argentum.clock import as_datetime
+from argentum.errors import ArgentumError
 from argentum.events import RunInfo
 from argentum.record import status_now
+from argentum.store import Store
 
 
 def runs(
@@ -23,9 +25,13 @@ def runs(
     store: StoreOption = None,
 ) -> None:
     """List the runs, newest first."""
-    infos = opened(store).runs(limit=limit)
+    place = opened(store)
+    infos = place.runs(limit=limit + 1)
+    there_are_more = len(infos) > limit
+    del infos[limit:]
+    sources = {info.run_id: _source_of(place, info) for info in infos}
     if json:
-        show_json([_as_dict(info) for info in infos])
+        show_json([{**_as_dict(info), "forked_from": sources[info.run_id]} for info in infos])
         return
     rows = [
         (
@@ -39,17 +45,31 @@ def runs(
                 )
             ),
             Text(str(info.events)),
-            _dropped(info),
+            _remark(info, sources[info.run_id]),
         )
         for info in infos
     ]
-    show(table("run", "name", "status", "started (UTC)", "took", "events", "", rows=rows))
+    listed = table("run", "name", "status", "started (UTC)", "took", "events", "", rows=rows)
+    show(listed, *([Text("… and older ones: --limit", "dim")] if there_are_more else []))
 
 
-def _dropped(info: RunInfo) -> Text:
-    if not info.dropped:
-        return Text()
-    return styled(f"dropped: {info.dropped}, first reason: {info.first_dropped}", "red")
+def _source_of(place: Store, info: RunInfo) -> str | None:
+    """Name where a fork comes from."""
+    if not info.events:
+        return None
+    try:
+        source = place.event(info.run_id, 1).body.get("forked_from", live=False)
+        return f"{source['run_id']}@{source['seq']}"
+    except (ArgentumError, KeyError, TypeError):  # it is no fork, or damaged
+        return None
+
+
+def _remark(info: RunInfo, source: str | None) -> Text:
+    remark = Text() if source is None else styled(f"forked from {source}", "dim")
+    if info.dropped:
+        dropped = f"dropped: {info.dropped}, first reason: {info.first_dropped}"
+        remark.append_text(styled(f"  {dropped}" if source else dropped, "red"))
+    return remark
 
 
 def _as_dict(info: RunInfo) -> dict[str, object]:

@@ -5,7 +5,7 @@ A format's module has `recognises(first)`, which looks at the first JSON value o
 `records(lines, source)`, which turns the file into the records of `argentum.ingest.interchange`.
 """
 
-from argentum.ingest.files import Imported, import_file
+from argentum.ingest.files import Imported, check_files, import_file
 from argentum.ingest.interchange import exported
 
-__all__ = ["Imported", "exported", "import_file"]
+__all__ = ["Imported", "check_files", "exported", "import_file"]

@@ -50,10 +50,8 @@ def import_file(
         InputError: there is no such file.
         FormatError: the file is of no known format.
     """
+    check_files(path, state)
     source = Path(path)
-    if not source.is_file():
-        message = f"There is no file {str(path)!r} to import."
-        raise InputError(message)
     initial = None if state is None else _load_state(Path(state))
     result = Imported()
     reader = Reader(store)
@@ -76,10 +74,20 @@ def import_file(
     return result
 
 
+def check_files(path: str | os.PathLike[str], state: str | os.PathLike[str] | None = None) -> None:
+    """
+    Look whether the files of an import are there.
+
+    Raises:
+        InputError: one is not.
+    """
+    for file, use in ((path, "to import"), (state, "with the initial state")):
+        if file is not None and not Path(file).is_file():
+            message = f"There is no file {str(file)!r} {use}."
+            raise InputError(message)
+
+
 def _load_state(path: Path) -> Any:
-    if not path.is_file():
-        message = f"There is no file {str(path)!r} with the initial state."
-        raise InputError(message)
     try:
         with _opened(path) as file:
             return json.load(file)
