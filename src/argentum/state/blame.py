@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from argentum.errors import InputError, NotFoundError, not_found
@@ -51,8 +51,8 @@ class Blame:
     """`sure`, `likely` or `guess`."""
     why: str
     """One sentence for people."""
-    earlier: tuple[Value, ...]
-    """What the path held before, newest first."""
+    earlier: tuple[Value, ...] = ()
+    """What the path held before, newest first; `blame_parts` leaves it out."""
 
 
 def blame(
@@ -76,7 +76,10 @@ def blame(
     there = Follower(case.path).at(case.snapshots[-1].tree)
     if there is None:
         history(case.snapshots, case.path)  # raises if it never was there
-    return _blame(case, case.path, since(case.snapshots, case.path), there)
+    first = since(case.snapshots, case.path)
+    found = _blame(case, case.path, first, there)
+    earlier = _earlier(case.snapshots[: first.number], Path.of(first.steps))
+    return replace(found, earlier=earlier)
 
 
 def blame_parts(
@@ -159,27 +162,26 @@ def _ever(snapshots: Sequence[Snapshot], path: Path) -> bool:
 
 
 def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
-    earlier = _earlier(case.snapshots[: first.number], Path.of(first.steps))
+    before = case.snapshots[: first.number]
+    steps = Path.of(first.steps)
     place = Place(case.agent, first.number, first.steps, there)
-    trees = [value.tree for value in earlier if value.tree is not None]
-    found = explain(case.tracer, place, trees)
+    found = explain(case.tracer, place, lambda: _earlier(before, steps))
     why = found.why
     if first.steps != path.parts and there is not None:
-        why += f" It stood at {Path.of(first.steps)} then."
+        why += f" It stood at {steps} then."
     return Blame(
         path=path,
         agent=str(case.agent),
         present=there is not None,
         value=None if there is None else there.thaw(live=False),
         snapshot=case.snapshots[first.number],
-        before=case.snapshots[first.number - 1] if first.number else None,
+        before=before[-1] if before else None,
         verdict=found.verdict,
         writer=found.steps[0].event if found.steps else None,
         origin=found.steps[-1].event if found.steps else None,
         steps=found.steps,
         certainty=found.certainty,
         why=why,
-        earlier=earlier,
     )
 
 

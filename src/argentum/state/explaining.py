@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from argentum.errors import shown
 from argentum.events import CLOSE, POINT, Event
 from argentum.matching import COMMON, Sought, leaves, name_in
 from argentum.matching.sought import CONTAINERS
+from argentum.state.history import Value
 from argentum.state.origins import (
     LIKELY,
     SURE,
@@ -21,7 +22,7 @@ from argentum.state.origins import (
 )
 from argentum.state.snapshots import Snapshot
 from argentum.state.sources import Found, Steps
-from argentum.tree import Path, Tree, diff
+from argentum.tree import Path, Tree, diff, same
 from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack
 from argentum.tree.following import Follower
@@ -56,12 +57,12 @@ class _Target(NamedTuple):
     steps: Steps
 
 
-def explain(tracer: Tracer, place: Place, earlier: Sequence[Tree]) -> Explanation:
+def explain(tracer: Tracer, place: Place, earlier: Callable[[], Iterable[Value]]) -> Explanation:
     """
     Tell who gave a path its value.
 
     Args:
-        earlier: the values that the path had before.
+        earlier: gives the values that the path had before.
     """
     call = _call_around(tracer, place)
     targets = _targets(tracer, place)
@@ -78,13 +79,13 @@ def explain(tracer: Tracer, place: Place, earlier: Sequence[Tree]) -> Explanatio
     if not given or missing:
         return _unexplained(tracer, place, missing, chance, whole=not given)
     chosen = _chosen(given)
-    if chosen.is_older and any(_is_value(place.value, one) for one in earlier):
+    if chosen.is_older and any(_is_value(place.value, one.tree) for one in earlier()):
         return _put_back(tracer, place)
     return _explained(chosen, given)
 
 
-def _is_value(value: Tree | None, other: Tree) -> bool:
-    return value is not None and not diff(value, other)
+def _is_value(value: Tree | None, other: Tree | None) -> bool:
+    return value is not None and other is not None and same(value, other)
 
 
 # ---------------------------------------------------------------- what has to be explained

@@ -20,7 +20,7 @@ from argentum.state.snapshots import Snapshot
 from argentum.tree import Path, diff
 from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack
-from argentum.tree.nodes import Branch, Entry, fill_all, pages_of
+from argentum.tree.nodes import Branch, Entry, Page, fill_all, pages_of
 from argentum.tree.paths import Key, Step
 
 _UNSEEN = ("agent", "alert", "snapshot")
@@ -32,7 +32,6 @@ _OF_THE_RECORDER = {
     "error": ("traceback",),
 }
 """What a body holds that no agent takes a value from."""
-KEPT_STATES = 4
 
 Steps = tuple[Step, ...]
 
@@ -59,7 +58,7 @@ class Sources:
         self._seen: dict[str | None, tuple[list[Event], list[int]]] = {}
         self._contents: dict[int, Content] = {}
         self._whole: dict[int, Content] = {}
-        self._states: dict[int, list[tuple[Steps, bytes]]] = {}
+        self._pages: dict[int, tuple[Page, bytes]] = {}
         for event in events:
             self._sort(event)
 
@@ -166,9 +165,7 @@ class Sources:
         event = self.by_seq[snapshot.seq]
         needles = _encodings(sought)
         best: Match | None = None
-        for steps, entry in self._entries(snapshot):
-            if not any(needle in entry for needle in needles):
-                continue
+        for steps, entry in self._entries_with(snapshot, needles):
             if sought.distinctness == COMMON and not _may_be_named(sought, steps, entry):
                 continue
             for match in _matches_in(steps, entry, sought):
@@ -177,13 +174,36 @@ class Sources:
                     best = match
         return None if best is None else Found(event, best)
 
-    def _entries(self, snapshot: Snapshot) -> list[tuple[Steps, bytes]]:
-        known = self._states.get(snapshot.seq)
+    def _entries_with(
+        self, snapshot: Snapshot, needles: list[bytes]
+    ) -> Iterator[tuple[Steps, bytes]]:
+        root = snapshot.tree.root
+        if type(root) is bytes:
+            yield (), root
+            return
+        stack: list[tuple[Steps, Branch]] = [((), root)]  # type: ignore[list-item] # not bytes
+        while stack:
+            steps, branch = stack.pop()
+            pages = pages_of(branch)
+            fill_all(pages)
+            place = 0
+            for page in pages:
+                joined = self._joined(page)
+                if page.branches or any(needle in joined for needle in needles):
+                    for step, entry in _entries_of(page, place):
+                        if type(entry) is Branch:
+                            stack.append(((*steps, step), entry))
+                        elif any(needle in entry for needle in needles):  # type: ignore[operator]
+                            yield (*steps, step), entry  # type: ignore[misc] # bytes
+                place += page.count
+
+    def _joined(self, page: Page) -> bytes:
+        """Give the small entries of a page in one: states share pages, so it is seldom made."""
+        known = self._pages.get(id(page))
         if known is None:
-            while len(self._states) >= KEPT_STATES:
-                del self._states[next(iter(self._states))]
-            known = self._states[snapshot.seq] = list(_entries_of(snapshot.tree.root))
-        return known
+            joined = b"".join(entry for entry in page.entries if type(entry) is bytes)
+            known = self._pages[id(page)] = (page, joined)
+        return known[1]
 
 
 def _body_of(event: Event) -> Any:
@@ -215,22 +235,9 @@ def _is_shortened(leaf: Leaf) -> bool:
 # ---------------------------------------------------------------- entries
 
 
-def _entries_of(root: Entry) -> Iterator[tuple[Steps, bytes]]:
-    stack: list[tuple[Steps, Entry]] = [((), root)]
-    while stack:
-        steps, entry = stack.pop()
-        if type(entry) is bytes:
-            yield steps, entry
-            continue
-        branch: Branch = entry  # type: ignore[assignment]
-        pages = pages_of(branch)
-        fill_all(pages)
-        place = 0
-        for page in pages:
-            for at, below in enumerate(page.entries):
-                step = place + at if page.keys is None else _step_of(page.keys[at])
-                stack.append(((*steps, step), below))
-            place += page.count
+def _entries_of(page: Page, place: int) -> Iterator[tuple[Step, Entry]]:
+    for at, entry in enumerate(page.entries):
+        yield (place + at if page.keys is None else _step_of(page.keys[at])), entry
 
 
 def _step_of(key: bytes) -> Step:
