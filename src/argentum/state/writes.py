@@ -41,6 +41,9 @@ from argentum.tree.encoding import pack
 DIGITS = 9
 """Significant digits to which amounts of floats are compared."""
 
+MAX_ANSWERS = 32
+"""How many answers to what is still to come are kept at most."""
+
 
 class Write(NamedTuple):
     """A step that changed an agent's state."""
@@ -215,7 +218,9 @@ class _Way:
         self.writes: dict[str | None, list[Write]] = {}
         for write in passed.writes:
             self.writes.setdefault(write.agent, []).append(write)
-        self.left = {agent: list(writes) for agent, writes in self.writes.items()}
+        self.left = {agent: [tuple(range(len(writes)))] for agent, writes in self.writes.items()}
+        """Which of the writes may still be to come. A state may be known from another order by
+        chance, so there may be several answers, of which any may turn out to be the true one."""
         self.kept = 0
         """How many of its first writes are on the way."""
         while self.kept < len(run.writes) and self._follows(run.writes[self.kept]):
@@ -223,21 +228,30 @@ class _Way:
 
     def todo(self) -> list[Write]:
         """Give what only the run that passed wrote."""
-        return sorted((one for left in self.left.values() for one in left), key=_written_at)
+        fewest = ((self.writes[agent], min(left, key=len)) for agent, left in self.left.items())
+        return sorted((writes[at] for writes, left in fewest for at in left), key=_written_at)
 
     def _follows(self, write: Write) -> bool:
         """Tell whether a run that was on the way still is after a write."""
+        found: dict[tuple[int, ...], None] = {}
         done = self.states.get(write.agent, _NO_STATES).find(write.after.tree)
         if done is not None:
-            self.left[write.agent] = self.writes.get(write.agent, [])[done:]
-            return True
-        left = self.left.get(write.agent, [])
-        same = next((one for one in left if one.effect == write.effect), None)
+            found[tuple(range(done, len(self.writes.get(write.agent, ()))))] = None
+        for left in self.left.get(write.agent, ()):
+            same = self._same(left, write)
+            if same is not None:
+                found[tuple(at for at in left if at != same)] = None
+        if found and write.agent in self.left:
+            self.left[write.agent] = list(found)[:MAX_ANSWERS]
+        return bool(found)
+
+    def _same(self, left: tuple[int, ...], write: Write) -> int | None:
+        """Find a write among those that are left."""
+        writes = self.writes[write.agent]
+        same = next((at for at in left if writes[at].effect == write.effect), None)
         if same is None and write.amount is not None:
-            same = next((one for one in left if one.amount == write.amount), None)
-        if same is not None:
-            left.remove(same)
-        return same is not None
+            same = next((at for at in left if writes[at].amount == write.amount), None)
+        return same
 
 
 def _written_at(write: Write) -> int:
