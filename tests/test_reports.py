@@ -411,9 +411,9 @@ def test_long_lists_take_bounded_work(monkeypatch, make):
     def align(before, after, real=sequence.align):
         return real([Watched(one) for one in before], [Watched(one) for one in after])
 
-    monkeypatch.setattr("argentum.tree.changes.align", align)
+    monkeypatch.setattr("argentum.tree.items.align", align)
     monkeypatch.setattr(
-        "argentum.tree.changes._token", lambda item: repr(getattr(item, "entry", item))
+        "argentum.tree.items.token", lambda item: repr(getattr(item, "entry", item))
     )
     count = 4_000
     old = [f"item {at}" for at in range(count)]
