@@ -19,6 +19,7 @@ class Option:
 
 OPTIONS = (
     Option("ARGENTUM_STORE", "", "Where runs are kept: a file. With it, sessions record."),
+    Option("ARGENTUM_FORK", "", "A revision: the program's agents start with their states there."),
     Option("ARGENTUM_DURABLE", "0", "1: wait for the disk at every event (synchronous=FULL)."),
     Option("ARGENTUM_STRICT", "", "1: the recorder's faults raise; 0: never. Unset: under pytest."),
 )  # fmt: skip

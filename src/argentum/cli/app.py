@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from argentum.cli import compare, doctor, exchange, log, program, runs, states
+from argentum.cli import blame, compare, doctor, exchange, fork, log, program, runs, states, watch
 from argentum.cli.terminal import plain
 from argentum.errors import ArgentumError, InputError, NotFoundError
 from argentum.options import OPTIONS
@@ -38,7 +38,10 @@ app.command("runs")(runs.runs)
 app.command("log")(log.log)
 app.command("show")(states.show)
 app.command("diff")(states.diff)
+app.command("blame")(blame.blame)
 app.command("compare")(compare.compare)
+app.command("watch")(watch.watch)
+app.command("fork")(fork.fork)
 app.command("import")(exchange.import_runs)
 app.command("export")(exchange.export_run)
 app.command("doctor")(doctor.doctor)
@@ -77,4 +80,5 @@ def run_app() -> None:
 
 
 def _tell(error: Exception) -> None:
-    sys.stderr.write(f"argentum: {plain(str(error))}\n")
+    lines = "\n".join(map(plain, str(error).split("\n")))  # some point at a place in a line
+    sys.stderr.write(f"argentum: {lines}\n")

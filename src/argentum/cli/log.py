@@ -179,7 +179,22 @@ def _detail_of_text(event: Event, body: dict[str, Any], _: dict[str, Any]) -> st
 
 def _detail_of_run(event: Event, body: dict[str, Any], result: dict[str, Any]) -> str:
     status = result.get("status", body.get("status"))
-    return plain(event.name) + (f" → {brief(status)}" if status else "")
+    source = body.get("forked_from")
+    fork = f" forked from {_place_of(source)}" if isinstance(source, dict) else ""
+    return plain(event.name) + fork + (f" → {brief(status)}" if status else "")
+
+
+def _detail_of_agent(event: Event, body: dict[str, Any], _: dict[str, Any]) -> str:
+    source = body.get("forked_from")
+    if not isinstance(source, dict):
+        return _detail_of_other(event, body, {})
+    return f"{plain(event.name)} starts at {_place_of(source)}"
+
+
+def _place_of(source: dict[str, Any]) -> str:
+    return (
+        f"{brief(source.get('run_id'))}@{brief(source.get('seq'))} {literal(source.get('label'))}"
+    )
 
 
 def _detail_of_other(event: Event, body: dict[str, Any], _: dict[str, Any]) -> str:
@@ -193,6 +208,7 @@ _DETAILS = {
     "note": _detail_of_text,
     "error": _detail_of_text,
     "run": _detail_of_run,
+    "agent": _detail_of_agent,
 }
 
 

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock, options
-from argentum.errors import InputError, shown
+from argentum.errors import ArgentumError, InputError, shown
 from argentum.events import CLOSE, OPEN, POINT, Event, RunInfo
 from argentum.record.liveness import this_process
 from argentum.store import Store, open_store
@@ -19,7 +19,9 @@ from argentum.store.memory import MemoryStore
 from argentum.tree import Tree, freeze
 
 if TYPE_CHECKING:
+    from argentum.record.forking import ForkPoint
     from argentum.record.session import AgentSession
+    from argentum.state import Snapshot
 
 _around: ContextVar[tuple[Run, int] | None] = ContextVar("argentum_span", default=None)
 """The run and `seq` of the span that is open here; follows threads of work, async included."""
@@ -40,6 +42,7 @@ class Run:
         *,
         store: Store | str | os.PathLike[str] | None = None,
         run_id: str | None = None,
+        start: ForkPoint | None = None,
     ) -> None:
         """
         Start a run.
@@ -49,6 +52,7 @@ class Run:
             store: a file or an open store to keep it in. By default that of `argentum run`
                 around this program, else `ARGENTUM_STORE` if it is set, else memory.
             run_id: by default the time and four random digits.
+            start: where in another run its agents start (see `Run.fork`).
         """
         started = clock.now_ns()
         moment = clock.as_datetime(started)
@@ -64,6 +68,9 @@ class Run:
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._last_calls: dict[str | None, Tree] = {}
+        self.start = start
+        """Where in another run this one starts, if it is a fork."""
+        self._not_started = {} if start is None else dict(start.states)
         self.store: Store = MemoryStore()
         info = RunInfo(
             run_id=self.run_id, name=self.name, started_at_ns=started, process=this_process()
@@ -75,9 +82,52 @@ class Run:
             self.drop(error)
             self.store = MemoryStore()
             self.store.start_run(info)
-        self.record("run", self.name, _surroundings(), phase=OPEN)
+        body = _surroundings()
+        if start is not None:
+            body["forked_from"] = start.described()
+        self.record("run", self.name, body, phase=OPEN)
         if self.is_kept:
             atexit.register(self.finish)
+
+    @classmethod
+    def fork(
+        cls,
+        source: str | Run,
+        at: str | int = "",
+        *,
+        store: Store | str | os.PathLike[str] | None = None,
+        into: Store | str | os.PathLike[str] | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """
+        Start a new run from a point of a recorded one, say the step before a fault.
+
+        Each agent's first session starts with the state that the agent had there:
+        `session.restore()` gives it back. The new run's opening event tells where it comes from.
+        States share what they have in common with the source, so a fork costs next to nothing.
+
+        Args:
+            source: a revision, `RUN@LABEL` or `RUN@7`; or a run, then `at` is the label or `seq`.
+            at: where in the run; its last snapshot by default.
+            store: the file or open store that has the source.
+            into: where to keep the new run; beside the source by default.
+            name: by default the source's name.
+
+        Raises:
+            InputError: the revision is no text.
+            NotFoundError: there is no such run or event, or no snapshot up to it.
+            StoreError: the store cannot be read.
+        """
+        from argentum.record.forking import find_fork_point  # noqa: PLC0415 - forks are rare
+
+        revision = source.run_id if isinstance(source, Run) else source
+        place = source.store if isinstance(source, Run) else store
+        start = find_fork_point(f"{revision}@{at}" if at != "" else revision, place)
+        return cls(name or start.run_name, store=start.store if into is None else into, start=start)
+
+    def take_start(self, agent: str) -> Snapshot | None:
+        """Give the state that an agent starts with, to its first session alone."""
+        return self._not_started.pop(agent, None)
 
     def __repr__(self) -> str:
         """Show the id and where it is kept."""
@@ -208,9 +258,21 @@ def default_run() -> Run | None:
     """Give the process's run if sessions should share one; None if they are on their own."""
     with _starting:
         is_over = bool(_current) and _current[-1].status != "running"
-        if options.text("ARGENTUM_STORE") and (is_over or not _current):
-            _current[:] = [Run()]
+        wanted = options.text("ARGENTUM_STORE") or options.text("ARGENTUM_FORK")
+        if wanted and (is_over or not _current):
+            _current[:] = [_run_or_fork()]
         return current_run()
+
+
+def _run_or_fork() -> Run:
+    """Start the process's run, from where `ARGENTUM_FORK` says."""
+    revision = options.text("ARGENTUM_FORK")
+    if revision:
+        try:
+            return Run.fork(revision)
+        except ArgentumError as error:  # the program runs all the same
+            _warn("ARGENTUM_FORK=%s: %s", revision, error)
+    return Run()
 
 
 def faults_raise() -> bool:

@@ -79,7 +79,11 @@ class AgentSession:
         self._parts: dict[str, Any] = {"state_diff": self.state_diff}
         self._last: Snapshot | None = None
         self._watchings: list[Watching] = []
-        run.record("agent", agent_id, {}, agent=agent_id)
+        start = run.take_start(agent_id)
+        forked = {"forked_from": _described(start, run)} if start is not None else {}
+        run.record("agent", agent_id, forked, agent=agent_id)
+        if start is not None:
+            self.state_diff.snapshot(start.label, start.tree)
 
     def __repr__(self) -> str:
         """Show the agent and its run."""
@@ -183,6 +187,23 @@ class AgentSession:
             found = event.body if event.name == label else found
         return found
 
+    def restore(self, label: str | None = None) -> Any:
+        """
+        Give the agent's state back as it was last recorded, or as it was at a label.
+
+        In a fork that is, at first, the state at the fork. It is None where nothing was recorded.
+
+        Raises:
+            NotFoundError: there is no such label.
+        """
+        if label is not None:
+            return self.state_diff.restore(label)
+        last = self._last.tree if self._last is not None else None
+        for event in self.run.events() if last is None else ():
+            if event.kind == "snapshot" and event.agent == self.agent_id:
+                last = event.body
+        return None if last is None else last.thaw()
+
     def model_call(self, model: str, messages: object = None, **parameters: object) -> Span:
         """
         Record a call of a model.
@@ -231,6 +252,12 @@ class AgentSession:
     def error(self, error: BaseException) -> int | None:
         """Record an exception that the agent met."""
         return self.run.error(error, agent=self.agent_id)
+
+
+def _described(start: Snapshot, run: Run) -> dict[str, Any]:
+    """Tell where the first state of an agent in a fork comes from."""
+    source = run.start.run_id if run.start is not None else ""
+    return {"run_id": source, "seq": start.seq, "label": start.label}
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:

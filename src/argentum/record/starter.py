@@ -14,6 +14,7 @@ from pkgutil import get_importer
 from types import TracebackType
 
 from argentum.errors import InputError
+from argentum.record.forking import ForkPoint
 from argentum.record.run import Run, set_current_run
 from argentum.store import Store
 
@@ -41,10 +42,15 @@ def check_script(path: str) -> None:
 
 
 def run_script(
-    path: str, arguments: Sequence[str], *, store: Store, name: str | None = None
+    path: str,
+    arguments: Sequence[str],
+    *,
+    store: Store,
+    name: str | None = None,
+    start: ForkPoint | None = None,
 ) -> Outcome:
     """
-    Run a script as `python SCRIPT ARGUMENTS` would.
+    Run a script as `python SCRIPT ARGUMENTS` would, its agents from a fork's start if there is one.
 
     Raises:
         InputError: there is no such file.
@@ -53,7 +59,7 @@ def run_script(
     sys.argv = [path, *arguments]
     sys.path[0:0] = [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120 - as the interpreter does
     title = name or os.path.basename(path)  # noqa: PTH119
-    return _run(lambda: _run_path(path), title, store)
+    return _run(lambda: _run_path(path), Run(title, store=store, start=start))
 
 
 def _run_path(path: str) -> None:
@@ -71,21 +77,25 @@ def _run_path(path: str) -> None:
 
 
 def run_module(
-    module: str, arguments: Sequence[str], *, store: Store, name: str | None = None
+    module: str,
+    arguments: Sequence[str],
+    *,
+    store: Store,
+    name: str | None = None,
+    start: ForkPoint | None = None,
 ) -> Outcome:
-    """Run a module as `python -m MODULE ARGUMENTS` would."""
+    """Run a module as `python -m MODULE ARGUMENTS` would (see `run_script`)."""
     sys.argv = [module, *arguments]
     sys.path[0:0] = [os.getcwd()]  # noqa: PTH109 - as the interpreter does
-    start = lambda: runpy.run_module(module, run_name="__main__", alter_sys=True)  # noqa: E731
-    return _run(start, name or module, store)
+    program = lambda: runpy.run_module(module, run_name="__main__", alter_sys=True)  # noqa: E731
+    return _run(program, Run(name or module, store=store, start=start))
 
 
-def _run(start: Callable[[], object], name: str, store: Store) -> Outcome:
-    run = Run(name, store=store)
+def _run(program: Callable[[], object], run: Run) -> Outcome:
     set_current_run(run)
     code = 1
     try:
-        code = _exit_code(start, run)
+        code = _exit_code(program, run)
         with contextlib.suppress(ValueError, AttributeError):  # closed, or none
             sys.stdout.flush()
     finally:
@@ -94,9 +104,9 @@ def _run(start: Callable[[], object], name: str, store: Store) -> Outcome:
     return Outcome(run.run_id, code)
 
 
-def _exit_code(start: Callable[[], object], run: Run) -> int:
+def _exit_code(program: Callable[[], object], run: Run) -> int:
     try:
-        start()
+        program()
     except SystemExit as stop:
         return _code_of(stop)
     except KeyboardInterrupt as error:

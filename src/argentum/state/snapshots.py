@@ -144,6 +144,7 @@ class StateDiff:
 
         Args:
             label: finds the snapshot again; of several with one label, the last is found.
+            state: any value; a `Tree` is kept as it is.
 
         Raises:
             InputError: the label is no `str`, or other threads kept changing the state.
@@ -166,7 +167,10 @@ class StateDiff:
         # No lock is held while the state is read: a signal handler or a forked child that takes a
         # snapshot of its own must never wait. An old `previous` only costs some sharing.
         previous = self._snapshots[-1:]
-        tree = freeze(state, previous[0].tree if previous else None)
+        if isinstance(state, Tree):
+            tree = state
+        else:
+            tree = freeze(state, previous[0].tree if previous else None)
         taken = Snapshot(label, tree, now_ns(), next(self._numbers))
         self._snapshots.append(taken)
         self._by_label[label] = taken
