@@ -6,16 +6,18 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from argentum.errors import LimitError, NotFoundError, not_found
 from argentum.record.run import Run, default_run
 from argentum.record.span import Span
-from argentum.record.watching import Watching
 from argentum.state import Snapshot, StateDiff
-from argentum.state.watch import OnBreak, Test, Watch
 from argentum.store import Store
 from argentum.tree import Tree
+
+if TYPE_CHECKING:
+    from argentum.record.watching import Watching
+    from argentum.state.watch import OnBreak, Test, Watch
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LATER_PARTS = ("context_decay", "cost_tracker", "alerts", "handoff", "plan_linter")
@@ -159,6 +161,10 @@ class AgentSession:
             LimitError: the condition's text is too long.
             MissingExtraError: the condition is text, and the CEL library is not installed.
         """
+        # Most sessions watch nothing, and need not load what it takes.
+        from argentum.record.watching import Watching  # noqa: PLC0415 - as above
+        from argentum.state.watch import Watch  # noqa: PLC0415 - as above
+
         if not isinstance(condition, Watch):
             condition = Watch(condition, path=path, name=name, on_break=on_break)
         watching = Watching(condition, self.run, self.agent_id)
