@@ -95,10 +95,19 @@ def leaves(value: Any, steps: tuple[Step, ...] = (), *, into_json: bool = True) 
 def parts_of(value: Any) -> list[tuple[Step, Any]] | None:
     """Give the steps into a container and what is there; None for a value without parts."""
     if isinstance(value, Record):
-        value = value.fields
+        return _parts_of_record(value.fields)
     if isinstance(value, dict):
         return [(key if type(key) is str else Key(key), one) for key, one in value.items()]
     return list(enumerate(value)) if isinstance(value, _IN_ORDER) else None
+
+
+def _parts_of_record(fields: dict[str, Any]) -> list[tuple[Step, Any]] | None:
+    """Put fields before the parts of the built-in value, which are at the same place."""
+    named: list[tuple[Step, Any]] = [(name, one) for name, one in fields.items() if name]
+    inner = parts_of(fields[""]) if "" in fields else []
+    if inner is None:
+        return named or None
+    return named + [(step, one) for step, one in inner if step not in fields]
 
 
 def json_in(value: Any) -> Any:

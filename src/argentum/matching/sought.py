@@ -33,13 +33,16 @@ _RARE_CHARACTERS, _LONG_WORD, _IDENTIFIER, _TINY = 10, 12, 5, 3
 _BETWEEN = ("", "is ", "of ", "to ", "are ", "was ", "now ")
 _NEAR = 40
 """Characters around a value in a text in which its name is looked for."""
-CONTAINERS = (dict, list, tuple, set, frozenset, deque, Record)
+_MANY = (dict, list, tuple, set, frozenset, deque)
+CONTAINERS = (*_MANY, Record)
 
 
 def plain_value(value: Any) -> Any:
-    """Give the simple value that an enum's member, a UUID or a file's path stands for."""
+    """Give the simple value that an enum's member, a UUID, a file's path or a `str` stands for."""
     if isinstance(value, Member):
         return plain_value(value.value)
+    if isinstance(value, Record) and "" in value.fields and not isinstance(value.fields[""], _MANY):
+        return plain_value(value.fields[""])
     return str(value) if isinstance(value, UUID | PurePath) else value
 
 

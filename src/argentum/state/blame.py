@@ -201,7 +201,7 @@ def rows_of(top: Part, value: Any, most: int) -> list[tuple[Part, Any]]:
     """Take a value apart level by level, as long as there are no more parts than asked for."""
     rows: list[tuple[Part, Any]] = [(top, value)]
     while True:
-        below = [parts_of(one) or [] for _, one in rows]
+        below = [_below(one) for _, one in rows]
         if not any(below) or sum(max(1, len(parts)) for parts in below) > most:
             return rows
         rows = [
@@ -209,6 +209,11 @@ def rows_of(top: Part, value: Any, most: int) -> list[tuple[Part, Any]]:
             for (part, one), parts in zip(rows, below, strict=True)
             for row in (_children(part, parts) if parts else [(part, one)])
         ]
+
+
+def _below(value: Any) -> list[tuple[PathStep, Any]]:
+    """Give the parts that a path leads to; it leads to no member of a set."""
+    return [] if isinstance(value, set | frozenset) else parts_of(value) or []
 
 
 def _children(part: Part, parts: list[tuple[PathStep, Any]]) -> list[tuple[Part, Any]]:
