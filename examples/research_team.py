@@ -7,10 +7,16 @@ the program needs no network and no key. It also has a fault, of a kind that is 
 outside: see if you can find it with `argentum log`.
 
     argentum run examples/research_team.py "How does a with statement handle an exception?"
+
+`--pass-on 4` is the fix. It can be tried from the step before the fault, without the research:
+
+    argentum fork "@researcher/what if there is no exception" -- \\
+        examples/research_team.py --pass-on 4
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from dataclasses import dataclass, field
@@ -67,6 +73,7 @@ class Team:
     """The four agents, each with its session in one run."""
 
     run: argentum.Run
+    pass_on: int = NOTES_FOR_WRITER
     facts: list[Fact] = field(default_factory=list)
 
     def plan(self, question: str) -> dict[str, list[str]]:
@@ -107,8 +114,11 @@ class Team:
             return topics[name]
 
         state: dict[str, Any] = {"facts": [], "open": list(sub_questions), "confidence": 0.0}
+        state = me.restore() or state  # what was found before, if this run is a fork
+        self.facts = state["facts"]
         me.snapshot("start", state)
-        for sub_question, wanted in sub_questions.items():
+        for sub_question in state["open"]:
+            wanted = sub_questions[sub_question]
             names = search_manual(wanted)
             candidates = [(s, name) for name in names for s in sentences(read_topic(name))]
             with me.model_call(
@@ -128,7 +138,7 @@ class Team:
                 "confidence": round(len(self.facts) / len(sub_questions), 2),
             }
             me.snapshot(sub_question, state)
-        passed_on = sorted(self.facts, key=lambda fact: -fact.score)[:NOTES_FOR_WRITER]
+        passed_on = sorted(self.facts, key=lambda fact: -fact.score)[: self.pass_on]
         me.handoff("writer", {"facts": passed_on, "summary": f"{len(self.facts)} facts found"})
         return passed_on
 
@@ -159,9 +169,13 @@ class Team:
 
 def main() -> int:
     """Answer the question; exit with 1 if the reviewer rejects the answer."""
-    question = " ".join(sys.argv[1:]) or QUESTION
+    parser = argparse.ArgumentParser(description="Answer a question about Python from its manual.")
+    parser.add_argument("question", nargs="*")
+    parser.add_argument("--pass-on", type=int, default=NOTES_FOR_WRITER, help="facts, at most")
+    arguments = parser.parse_args()
+    question = " ".join(arguments.question) or QUESTION
     lead = argentum.create_agent_session("lead")
-    team = Team(lead.run)
+    team = Team(lead.run, arguments.pass_on)
     sub_questions = team.plan(question)
     facts = team.research(sub_questions)
     draft = team.write(question, facts)
