@@ -94,7 +94,7 @@ def test_other_numbers(value, other):
     ],
 )
 def test_texts(value, other, how):
-    """A text is the same whatever its case, space, punctuation and characters, and as whole words."""
+    """A text is the same whatever its case, space and punctuation, and as whole words."""
     assert how == says_same(value, other).how
 
 
@@ -154,6 +154,10 @@ def test_only_by_name(value):
         (3, "nights", "nights: 3", True),
         (3, "nights", "Nights of three or 3", False),
         (True, "confirmed", '{"confirmed": true}', True),
+        (True, "confirmed", "is_confirmed\tconfirmed\nno\tTrue", True),
+        ("done", "visa_state", "OK\nvisa_state: done\ncount: 1", True),
+        ("done", "visa_state", "Say whether done is right: the visa state is open", True),
+        (1, "visa_state", "visa_state: 0\ncount: 1", False),
         ("Oslo", "destination", "The destination they gave me is Oslo.", True),
         (1843, "price", "For the price they gave me 1,843 and left.", True),
         (1843, "price", "A price. " + "Many words later: " * 4 + "1,843", False),
@@ -180,6 +184,7 @@ def test_percentage_needs_the_name():
         ('{"a": {"price": 1843}}', "a.price"),
         ({"output": ' [7, {"total": "1,843"}]'}, "output[1].total"),
         ({1: {"x": 1843}}, "{1}.x"),
+        ("id;price\nA;1,842\nB;1,843\n", "[1].price"),
     ],
 )
 def test_where_it_is_found(content, where):

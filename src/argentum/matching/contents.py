@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -20,13 +21,14 @@ SAME, WRITTEN, PART, ROUNDED = 0, 1, 2, 3
 """What was lost on the way: nothing, the spelling, what stood around it, digits."""
 MOST_LEAVES = 200_000
 MOST_JSON_CHARACTERS = 5_000_000
+_COLUMN = re.compile(r"[^\W\d]\w*(?:[ -]\w+){0,3}")
 _IN_ORDER = (list, tuple, deque, set, frozenset)
 
 SAME_VALUE, SAME_NUMBER = "same value", "same number written differently"
 SAME_TEXT, SAME_DATE = "same text but for case and punctuation", "same date written differently"
 ROUNDED_NUMBER, SAME_DAY = "same number rounded", "same day"
 TEXT_PART, NUMBER_PART = "part of the text", "number in the text"
-DATE_PART, WORD_PART = "date in the text", "said in the text"
+SAME_WORD, DATE_PART, WORD_PART = "same value as a word", "date in the text", "said in the text"
 PERCENTAGE = "same number as a percentage"
 
 
@@ -76,7 +78,7 @@ def name_in(steps: tuple[Step, ...]) -> str:
 
 
 def leaves(value: Any, steps: tuple[Step, ...] = (), *, into_json: bool = True) -> Iterator[Leaf]:
-    """Give the parts of a value that have no parts; JSON in a text is read and gone into."""
+    """Give the parts of a value that have no parts; JSON and tables in texts are gone into."""
     stack = [(steps, value)]
     given = 0
     while stack and given < MOST_LEAVES:
@@ -87,7 +89,7 @@ def leaves(value: Any, steps: tuple[Step, ...] = (), *, into_json: bool = True) 
             continue
         given += 1
         yield Leaf(here, part)
-        inside = json_in(part) if into_json else None
+        inside = json_in(part) or _table_in(part) if into_json else None
         if inside is not None:
             stack.append((here, inside))
 
@@ -121,6 +123,20 @@ def json_in(value: Any) -> Any:
     except (ValueError, RecursionError):
         return None
     return inside or None
+
+
+def _table_in(value: Any) -> list[dict[str, str]] | None:
+    """Read a text that is a table: a line of names, then lines of as many cells."""
+    if not isinstance(value, str) or "\n" not in value or len(value) > MOST_JSON_CHARACTERS:
+        return None
+    lines = value.strip().splitlines()
+    mark = next((one for one in ";\t|," if one in lines[0]), None) if lines else None
+    if mark is None or len({line.count(mark) for line in lines}) > 1:
+        return None
+    names, *rows = ([cell.strip() for cell in line.split(mark)] for line in lines)
+    if not rows or not all(_COLUMN.fullmatch(name) for name in names):
+        return None
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 class Content:
@@ -169,6 +185,8 @@ class Content:
         for leaf in self.leaves:
             if leaf.value is sought.value and leaf.name == sought.name:
                 yield Match(SAME_VALUE, SAME, is_named=True, where=leaf.steps)
+            elif leaf.words == f" {str(sought.value).lower()} " and leaf.name == sought.name:
+                yield Match(SAME_WORD, WRITTEN, is_named=True, where=leaf.steps)
             elif leaf.words and sought.is_named_in(leaf.words, str(sought.value).lower()):
                 yield Match(WORD_PART, PART, is_named=True, where=leaf.steps)
 

@@ -75,18 +75,21 @@ class Sought:
         """
         Tell whether a text names the value: ` nights 3 `, ` nights is 3 `, ` 3 nights `.
 
+        The name of a word may stand further away; that of a common number has to touch it.
+
         Args:
             text: its words, each with a space before and after.
             spelled: the words of the value as they are in it.
         """
-        name, value = f" {self.name_words} ", f" {spelled.strip()} "
+        text, value = text.replace("_", " "), f" {spelled.strip()} ".replace("_", " ")
+        name = f" {self.name_words} "
+        wide = self.distinctness > COMMON or bool(self.words and not self.numbers)
         at = text.find(value) if self.name_words and spelled else -1
         while at >= 0:
             before, after = text[: at + 1], text[at + len(value) - 1 :]
-            if self.distinctness > COMMON:
-                if name in before[-_NEAR:] or name in after[:_NEAR]:
-                    return True
-            elif after.startswith(name) or before.endswith(tuple(name + one for one in _BETWEEN)):
+            if wide and (name in before[-_NEAR:] or name in after[:_NEAR]):
+                return True
+            if after.startswith(name) or before.endswith(tuple(name + one for one in _BETWEEN)):
                 return True
             at = text.find(value, at + 1)
         return False

@@ -78,8 +78,7 @@ def blame(
         history(case.snapshots, case.path)  # raises if it never was there
     first = since(case.snapshots, case.path)
     found = _blame(case, case.path, first, there)
-    earlier = _earlier(case.snapshots[: first.number], Path.of(first.steps))
-    return replace(found, earlier=earlier)
+    return replace(found, earlier=_earlier(case.snapshots, first))
 
 
 def blame_parts(
@@ -162,10 +161,9 @@ def _ever(snapshots: Sequence[Snapshot], path: Path) -> bool:
 
 
 def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
-    before = case.snapshots[: first.number]
     steps = Path.of(first.steps)
     place = Place(case.agent, first.number, first.steps, there)
-    found = explain(case.tracer, place, lambda: _earlier(before, steps))
+    found = explain(case.tracer, place, lambda: _earlier(case.snapshots, first))
     why = found.why
     if first.steps != path.parts and there is not None:
         why += f" It stood at {steps} then."
@@ -175,7 +173,7 @@ def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
         present=there is not None,
         value=None if there is None else there.thaw(live=False),
         snapshot=case.snapshots[first.number],
-        before=before[-1] if before else None,
+        before=case.snapshots[first.number - 1] if first.number else None,
         verdict=found.verdict,
         writer=found.steps[0].event if found.steps else None,
         origin=found.steps[-1].event if found.steps else None,
@@ -185,13 +183,11 @@ def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
     )
 
 
-def _earlier(snapshots: Sequence[Snapshot], path: Path) -> tuple[Value, ...]:
+def _earlier(snapshots: Sequence[Snapshot], first: Since) -> tuple[Value, ...]:
     """Give the values before, the newest first."""
-    try:
-        values = history(snapshots, path) if snapshots else []
-    except NotFoundError:
-        return ()
-    return tuple(value for value in reversed(values) if value.present)
+    values = history(snapshots[: first.number + 1], Path.of(first.steps)) if first.number else []
+    now = snapshots[first.number].seq
+    return tuple(one for one in reversed(values) if one.present and one.since.seq < now)
 
 
 # ---------------------------------------------------------------- many parts

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from argentum.events import CLOSE, OPEN, Event
-from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves, name_in
+from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves
 from argentum.matching.contents import PART, ROUNDED, SAME, SAME_VALUE, WRITTEN
-from argentum.matching.texts import name_of
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Path, diff
 from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack
-from argentum.tree.nodes import Branch, Entry, Page, fill_all, pages_of
+from argentum.tree.nodes import Branch, Page, fill_all, pages_of
 from argentum.tree.paths import Key, Step
 
 _UNSEEN = ("agent", "alert", "snapshot")
@@ -163,20 +162,16 @@ class Sources:
             but: a path whose own value does not count.
         """
         event = self.by_seq[snapshot.seq]
-        needles = _encodings(sought)
+        needle = _Needle(sought)
         best: Match | None = None
-        for steps, entry in self._entries_with(snapshot, needles):
-            if sought.distinctness == COMMON and not _may_be_named(sought, steps, entry):
-                continue
+        for steps, entry in self._entries_with(snapshot, needle):
             for match in _matches_in(steps, entry, sought):
                 mine = but is not None and match.where[: len(but)] == but
                 if not mine and (best is None or match.rank < best.rank):
                     best = match
         return None if best is None else Found(event, best)
 
-    def _entries_with(
-        self, snapshot: Snapshot, needles: list[bytes]
-    ) -> Iterator[tuple[Steps, bytes]]:
+    def _entries_with(self, snapshot: Snapshot, needle: _Needle) -> Iterator[tuple[Steps, bytes]]:
         root = snapshot.tree.root
         if type(root) is bytes:
             yield (), root
@@ -188,13 +183,15 @@ class Sources:
             fill_all(pages)
             place = 0
             for page in pages:
-                joined = self._joined(page)
-                if page.branches or any(needle in joined for needle in needles):
-                    for step, entry in _entries_of(page, place):
-                        if type(entry) is Branch:
-                            stack.append(((*steps, step), entry))
-                        elif any(needle in entry for needle in needles):  # type: ignore[operator]
-                            yield (*steps, step), entry  # type: ignore[misc] # bytes
+                if page.branches or needle.may_be_in(page, self._joined(page)):
+                    for at, entry in enumerate(page.entries):
+                        key = None if page.keys is None else page.keys[at]
+                        if type(entry) is Branch or needle.is_in(key, entry):  # type: ignore[arg-type]
+                            here = (*steps, place + at if key is None else _step_of(key))
+                            if type(entry) is bytes:
+                                yield here, entry
+                            else:
+                                stack.append((here, entry))  # type: ignore[arg-type]
                 place += page.count
 
     def _joined(self, page: Page) -> bytes:
@@ -235,9 +232,30 @@ def _is_shortened(leaf: Leaf) -> bool:
 # ---------------------------------------------------------------- entries
 
 
-def _entries_of(page: Page, place: int) -> Iterator[tuple[Step, Entry]]:
-    for at, entry in enumerate(page.entries):
-        yield (place + at if page.keys is None else _step_of(page.keys[at])), entry
+class _Needle:
+    """
+    How a value is encoded in a state.
+
+    A rare value is looked for anywhere. Any other one counts under its name alone, and would be
+    found in most entries, so its key has to stand before it.
+    """
+
+    def __init__(self, sought: Sought) -> None:
+        self.whole = _encodings(sought)
+        self.key = None if sought.distinctness == RARE else pack(sought.key)
+        self.parts = self.whole if self.key is None else [self.key + one for one in self.whole]
+
+    def may_be_in(self, page: Page, joined: bytes) -> bool:
+        """Tell quickly whether any entry of a page may hold it."""
+        if self.key is not None and page.keys is not None and self.key in page.keys:
+            return True
+        return any(part in joined for part in self.parts)
+
+    def is_in(self, key: bytes | None, entry: bytes) -> bool:
+        """Tell whether an entry holds the encoding, or is it under the right key."""
+        if key is not None and key == self.key:
+            return entry in self.whole
+        return any(part in entry for part in self.parts)
 
 
 def _step_of(key: bytes) -> Step:
@@ -253,10 +271,6 @@ def _encodings(sought: Sought) -> list[bytes]:
     elif isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         others.append(int(value))
     return [pack(other) for other in others]
-
-
-def _may_be_named(sought: Sought, steps: Steps, entry: bytes) -> bool:
-    return name_of(name_in(steps)) == sought.name or pack(sought.key) in entry
 
 
 def _matches_in(steps: Steps, entry: bytes, sought: Sought) -> Iterator[Match]:
