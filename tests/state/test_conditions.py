@@ -93,6 +93,28 @@ def test_reads_the_state_before(padding: dict[str, Any]) -> None:
     assert held("size(messages) >= size(previous.messages)", before, now) is False
 
 
+@pytest.mark.parametrize("padding", [{}, PADDING], ids=["small", "large"])
+def test_compares_two_paths_as_a_diff_does(padding: dict[str, Any]) -> None:
+    """Paths that are compared whole are equal where nothing changed, whatever their size."""
+    now = {**STATE, **padding, "big": [["y" * 100] * 20] * 20, "one": 1, "true": True}
+    before = {**now, "messages": [*STATE["messages"], {}], "order": 0, "one": 1.0}
+    shuffled = {key: now[key] for key in reversed(now)}
+
+    assert held("messages == previous.messages", now, before) is False
+    assert held("n == 3 && messages != previous.messages", now, before) is True
+    assert held("big == previous.big && name == previous.name", now, before) is True
+    assert held("(state == previous)", now, shuffled) is True
+    assert held("state == previous", now, before) is False
+    assert held("one == previous.one", now, before) is True
+    assert held("state.true == one", now, before) is False
+    assert held("big == name || messages == name", now, before) is False
+    assert held("!has(previous.n) == has(n)", now, before) is False
+    assert held("n + n == previous.n + n", now, before) is True
+    assert held("plan == previous.plan ? n == n : n != n", now, before) is True
+    assert why("n == m", now).startswith("No key in the state 'm'")
+    assert why("n == previous.m || false", now, before).endswith("That is the state before.")
+
+
 def test_is_not_checked_on_a_first_snapshot() -> None:
     """What reads `previous` is not checked where there is none, unless it asks for it."""
     assert FIRST == parse("n >= previous.n").check(snapshot(STATE))
@@ -211,6 +233,15 @@ def test_gives_the_values_that_it_read() -> None:
     assert {
         "confidence": 0.5, "previous.confidence": 1, "size(messages)": 2, "has(error)": False,
     } == condition.values(snapshot(STATE), snapshot(BEFORE))  # fmt: skip
+
+
+def test_gives_only_the_size_of_a_large_value() -> None:
+    """A value beyond 50 kB is told of by its size."""
+    state = {"items": ["x" * 1000] * 100}
+
+    assert {"items": "<100 items, 100,300 bytes>"} == parse("items == items").values(
+        snapshot(state)
+    )
 
 
 def test_looks_names_up_below_a_path() -> None:

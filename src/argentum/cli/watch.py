@@ -15,7 +15,7 @@ from argentum.errors import ArgentumError, InputError, NotFoundError, not_found
 from argentum.events import RunInfo
 from argentum.state import Snapshot, snapshots_of
 from argentum.state.conditions import Condition
-from argentum.state.watch import Break, Watch, WatchReport, watch_over
+from argentum.state.watch import Break, Watch, WatchChecker, WatchReport, watch_over
 from argentum.store import Store
 from argentum.store.revisions import find_run
 
@@ -67,7 +67,8 @@ def watch(
     invariant = Watch(where, path=path)
     place = opened(store)
     infos = place.runs() if all_runs else [find_run(place, one) for one in runs or [""]]
-    watched = [_watched(place, info, invariant, agent) for info in infos]
+    checker = invariant.checker()
+    watched = [_watched(place, info, agent, invariant, checker) for info in infos]
     if agent is not None and not any(one.snapshots for one in watched):
         raise _no_agent(place, agent, infos)
     if json:
@@ -77,9 +78,11 @@ def watch(
     _exit(watched)
 
 
-def _watched(place: Store, info: RunInfo, invariant: Watch, agent: str | None) -> _Watched:
+def _watched(
+    place: Store, info: RunInfo, agent: str | None, invariant: Watch, checker: WatchChecker
+) -> _Watched:
     snapshots = snapshots_of(place.events(info.run_id, kinds=("snapshot",), agent=agent))
-    return _Watched(info, len(snapshots), watch_over(snapshots, invariant))
+    return _Watched(info, len(snapshots), watch_over(snapshots, invariant, checker))
 
 
 def _no_agent(place: Store, agent: str, infos: Iterable[RunInfo]) -> NotFoundError:

@@ -46,7 +46,7 @@ def compiled(text: str, expression: Expression) -> tuple[Any, Any]:
     cel = library()
     _check_names(text, expression)
     _check_patterns(text, expression)
-    count = len(expression.reads)
+    count = expression.variables
     env = cel.NewEnv(variables={f"{VARIABLE}{at}": cel.Type.DYN for at in range(count)})
     exact, problem = _program(env, expression.exact)
     floats, _ = _program(env, expression.floats) if expression.computes else (None, None)

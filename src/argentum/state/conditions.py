@@ -9,7 +9,8 @@ expression nests and how often it loops. In an expression
   it asks `has(previous)`;
 * `snapshot.label`, `snapshot.agent` and `snapshot.seq` tell which snapshot it is;
 * `has(error)` and `has(a.b)` tell whether there is such a key; `list[-1]` counts from the end;
-* integers and floats mix, as in Python.
+* integers and floats mix, as in Python;
+* two paths that are compared whole (`users == previous.users`) are equal if a diff finds no change.
 
 Values that CEL lacks are mapped: tuples, sets, deques, ranges and arrays are lists; an object is a
 map of its fields; Decimals, fractions and integers beyond 64 bits are doubles; an enum's member is
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple
 from argentum.errors import ArgentumError, InputError, LimitError, shown
 from argentum.state.cel import EXAMPLE, NO_OVERLOAD, compiled, library, plainly
 from argentum.state.expression import (
+    EQUAL,
     EXISTS,
     PREVIOUS,
     SIZE,
@@ -40,8 +42,10 @@ from argentum.state.expression import (
 from argentum.state.reading import (
     Item,
     PathReader,
+    are_equal,
     cel_of,
     is_same,
+    shown_of,
     size_of,
     value_of,
     why_missing,
@@ -99,7 +103,11 @@ class Condition:
         return self.checker().check(snapshot, before)
 
     def values(self, snapshot: Snapshot, before: Snapshot | None = None) -> dict[str, Any]:
-        """Give what it reads there, by its text; without what is missing."""
+        """
+        Give what it reads there, by its text; without what is missing.
+
+        Of a value beyond 50 kB there is only its size, in words.
+        """
         return self.checker().values(snapshot, before)
 
     def checker(self) -> Checker:
@@ -135,7 +143,8 @@ def _parsed(text: str, path: Path) -> Condition:
         raise LimitError(message)
     expression = read_expression(text)
     programs = compiled(text, expression)
-    return Condition(text, path, expression.reads, programs, expression)
+    reads = tuple(read for read in expression.reads if read.sides is None)
+    return Condition(text, path, reads, programs, expression)
 
 
 # ---------------------------------------------------------------- checking
@@ -155,14 +164,18 @@ class Checker:
 
     def __init__(self, condition: Condition) -> None:
         self.condition = condition
-        self._slots = _slots(condition)
-        self._names = [slot.name for slot in self._slots]
-        paths = list(dict.fromkeys(slot.path for slot in self._slots))
+        slots = _slots(condition)
+        self._slots = slots
+        paths = list(dict.fromkeys(slot.path for slot in slots if slot.source))
         self._reader = PathReader(paths)
-        self._places = [(slot.source, paths.index(slot.path)) for slot in self._slots]
+        self._places = [
+            (slot.source, paths.index(slot.path) if slot.source else 0) for slot in slots
+        ]
+        self._variables = slots[: condition.expression.variables]
+        self._names = [slot.name for slot in self._variables]
         self._reads_previous = condition.reads_previous
         self._needs_previous = self._reads_previous and not condition.asks_for_previous
-        self._only_values = all(slot.read.how == VALUE for slot in self._slots)
+        self._only_values = all(slot.read.how == VALUE for slot in slots)
         self._seen: list[Item] | None = None
         self._outcome = HELD
 
@@ -190,8 +203,8 @@ class Checker:
             read = slot.read
             if read.how == EXISTS:
                 values[read.text] = item is not NOTHING
-            elif item is not NOTHING:
-                values[read.text] = size_of(item) if read.how == SIZE else value_of(item)
+            elif item is not NOTHING and read.sides is None:
+                values[read.text] = size_of(item) if read.how == SIZE else shown_of(item)
         return values
 
     def _items(self, snapshot: Snapshot, before: Snapshot | None) -> list[Item]:
@@ -206,6 +219,8 @@ class Checker:
                 items.append(new[at])
             elif source == PREVIOUS:
                 items.append(old[at] if old else NOTHING)
+            elif not source:
+                items.append(None)
             else:
                 items.append(getattr(snapshot, str(self._reader.paths[at].parts[-1])))
         return items
@@ -232,16 +247,24 @@ class Checker:
         if self._only_values and _AS_THEY_ARE.issuperset(map(type, items)):
             return dict(zip(self._names, items, strict=True))
         data: dict[str, Any] = {}
-        for slot, item in zip(self._slots, items, strict=True):
-            if slot.read.how == EXISTS:
-                data[slot.name] = item is not NOTHING
-            elif item is not NOTHING and slot.read.how == SIZE:
-                count = size_of(item)
-                if count is not None:
-                    data[slot.name] = float(count) if floats else count
-            elif item is not NOTHING:
-                data[slot.name] = cel_of(item, floats=floats)
+        for slot, item in zip(self._variables, items, strict=False):
+            value = self._value(slot, item, items, floats=floats)
+            if value is not NOTHING:
+                data[slot.name] = value
         return data
+
+    def _value(self, slot: _Slot, item: Item, items: list[Item], *, floats: bool) -> Any:
+        """Give a variable's value, `NOTHING` if it has none."""
+        how = slot.read.how
+        if how == EXISTS:
+            return item is not NOTHING
+        if how == EQUAL:
+            one, other = (items[at] for at in slot.sides)
+            return NOTHING if NOTHING in (one, other) else are_equal(one, other)
+        if how == SIZE and item is not NOTHING:
+            count = size_of(item)
+            return NOTHING if count is None else float(count) if floats else count
+        return item if item is NOTHING else cel_of(item, floats=floats)
 
     def _explained(self, snapshot: Snapshot, before: Snapshot | None, items: list[Item]) -> Outcome:
         """Put a reason that names a variable of ours into words of the state."""
@@ -249,6 +272,7 @@ class Checker:
         missing = _MISSING.search(why)
         if missing is not None:
             at = int(missing[1])
+            at = next((side for side in self._slots[at].sides if items[side] is NOTHING), at)
             slot, asked = self._slots[at], snapshot
             if items[at] is not NOTHING:
                 text = f"`{slot.read.text}`: {shown(value_of(items[at]))} has no size."
@@ -276,13 +300,21 @@ class _Slot(NamedTuple):
     source: str
     path: Path
     read: Read
+    sides: tuple[int, ...]
+    """Of a comparison, the numbers of what is compared."""
 
 
 def _slots(condition: Condition) -> list[_Slot]:
-    above = condition.path.parts
+    above, reads = condition.path.parts, condition.expression.reads
     return [
-        _Slot(f"{VARIABLE}{number}", read.source, Path.of((*above, *read.path.parts)), read)
-        for number, read in enumerate(condition.reads)
+        _Slot(
+            f"{VARIABLE}{number}",
+            read.source,
+            Path.of((*above, *read.path.parts)),
+            read,
+            tuple(reads.index(side) for side in read.sides or ()),
+        )
+        for number, read in enumerate(reads)
     ]
 
 

@@ -17,7 +17,8 @@ from typing import Literal
 
 from argentum.tree import Path
 
-VALUE, SIZE, EXISTS = "value", "size", "exists"
+VALUE, SIZE, EXISTS, EQUAL = "value", "size", "exists", "equal"
+How = Literal["value", "size", "exists", "equal"]
 STATE, PREVIOUS, SNAPSHOT = "state", "previous", "snapshot"
 SNAPSHOT_FIELDS = ("label", "agent", "seq")
 VARIABLE = "__read_"
@@ -54,7 +55,9 @@ class Read:
     source: str
     """`state`, `previous`, or `snapshot`."""
     path: Path
-    how: Literal["value", "size", "exists"] = "value"
+    how: How = "value"
+    sides: tuple[Read, Read] | None = None
+    """Of `a == previous.a`, the two that are compared: as trees, which skip what they share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,9 @@ class Expression:
     """A condition's text with variables for what it reads."""
 
     reads: tuple[Read, ...]
+    """What it reads; at first the variables of `exact`, in order."""
+    variables: int
+    """How many of the reads are variables; the rest are sides of comparisons alone."""
     patterns: tuple[tuple[int, str | None], ...]
     """Its regular expressions, and where they are; None for one that is not written out."""
     exact: str
@@ -99,6 +105,7 @@ class _Piece:
     first: int
     end: int
     read: Read | None = None
+    negated: bool = False
 
 
 def python_word(text: str) -> tuple[int, str] | None:
@@ -114,18 +121,54 @@ def python_word(text: str) -> tuple[int, str] | None:
 def read_expression(text: str) -> Expression:
     """Find what an expression reads; what is no valid CEL stays as it is."""
     tokens = _tokens(text)
-    pieces = list(_Reader(text, tokens).pieces())
+    pieces = _with_comparisons(text, tokens, list(_Reader(text, tokens).pieces()))
     known = dict.fromkeys(piece.read for piece in pieces if piece.read is not None)
     names = {read: f"{VARIABLE}{number}" for number, read in enumerate(known)}
+    sides = dict.fromkeys(side for read in known for side in read.sides or ())
+    reads = tuple({**known, **sides})
     rest = [tokens[piece.first] for piece in pieces if piece.read is None]
     exact, places = _written(tokens, pieces, names, floats=False)
     floats, _ = _written(tokens, pieces, names, floats=True)
     return Expression(
-        tuple(known), tuple(_patterns(tokens)), exact, floats, places,
+        reads, len(known), tuple(_patterns(tokens)), exact, floats, places,
         computes=any(token.text in tuple("+-*/%") for token in rest),
         has_int=any(token.kind == "int" for token in rest) or any(r.how == SIZE for r in known),
         has_float=any(token.kind == "float" for token in rest),
     )  # fmt: skip
+
+
+_BEFORE_OPERAND = frozenset({"", "(", "[", ",", ":", "?", "&&", "||"})
+_AFTER_OPERAND = frozenset({"", ")", "]", ",", ":", "?", "&&", "||"})
+
+
+def _with_comparisons(text: str, tokens: list[_Token], pieces: list[_Piece]) -> list[_Piece]:
+    """Make one piece of each `PATH == PATH` and `PATH != PATH`."""
+    made: list[_Piece] = []
+    at = 0
+    while at < len(pieces):
+        comparison = _comparison(text, tokens, pieces, at)
+        made.append(comparison or pieces[at])
+        at += 1 if comparison is None else 3
+    return made
+
+
+def _comparison(text: str, tokens: list[_Token], pieces: list[_Piece], at: int) -> _Piece | None:
+    def word(place: int) -> str:
+        return tokens[pieces[place].first].text if 0 <= place < len(pieces) else ""
+
+    one, other = pieces[at], pieces[min(at + 2, len(pieces) - 1)]
+    if (
+        word(at + 1) not in ("==", "!=")
+        or word(at - 1) not in _BEFORE_OPERAND
+        or word(at + 3) not in _AFTER_OPERAND
+        or one.read is None
+        or other.read is None
+        or not one.read.how == other.read.how == VALUE
+    ):
+        return None
+    written = text[tokens[one.first].at : tokens[other.end - 1].end]
+    read = Read(written, "", Path(""), "equal", (one.read, other.read))
+    return _Piece(one.first, other.end, read, negated=word(at + 1) == "!=")
 
 
 def _patterns(tokens: list[_Token]) -> Iterator[tuple[int, str | None]]:
@@ -149,7 +192,7 @@ def _written(
     places = []
     for piece in pieces:
         token = tokens[piece.first]
-        word = token.text if piece.read is None else names[piece.read]
+        word = token.text if piece.read is None else "!" * piece.negated + names[piece.read]
         if floats and piece.read is None and token.kind == "int":
             word += ".0"
         places.append((length, token.at))
@@ -205,7 +248,7 @@ class _Reader:
         chain = self._chain(at + 2) if at + 2 < len(self.tokens) else None
         if chain is None or self._sign(chain.end) != ")":
             return None
-        how: Literal["size", "exists"] = "size" if name == "size" else "exists"
+        how: How = "size" if name == "size" else "exists"
         return self._piece(at, chain.end + 1, chain, how)
 
     def _value(self, at: int) -> _Piece | None:
@@ -218,9 +261,7 @@ class _Reader:
             return self._piece(at, chain.end + 4, chain, "size")
         return self._piece(at, chain.end, chain, "value")
 
-    def _piece(
-        self, at: int, end: int, chain: _Chain, how: Literal["value", "size", "exists"]
-    ) -> _Piece:
+    def _piece(self, at: int, end: int, chain: _Chain, how: How) -> _Piece:
         written = self.text[self.tokens[at].at : self.tokens[end - 1].end]
         return _Piece(at, end, Read(written, chain.source, chain.path, how))
 

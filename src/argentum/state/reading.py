@@ -7,13 +7,15 @@ from typing import Any
 
 from argentum.errors import InputError, NotFoundError
 from argentum.state.cel_values import as_cel
-from argentum.tree import Path, Record, Tree
+from argentum.tree import Path, Record, Tree, diff, freeze
 from argentum.tree.encoding import unpack
 from argentum.tree.following import Follower
 from argentum.tree.tree import NOTHING, part_of
 
 SMALL_BYTES = 32
 """What may be a number, and is decoded at once."""
+SHOWN_BYTES = 50_000
+"""Encoded size from which a value is told of in words: a break should cost no copy of a state."""
 SCALARS = frozenset({float, int, bool, str, type(None)})
 
 
@@ -32,6 +34,16 @@ class Found:
         if self._value is NOTHING and self._tree is not None:
             self._value = self._tree.thaw(live=False)
         return self._value
+
+    def tree(self) -> Tree:
+        """Give the value as a tree."""
+        return freeze(self._value) if self._tree is None else self._tree
+
+    def shown(self) -> Any:
+        """Give the value, or of a large one only its size, in words."""
+        if self._tree is None or self._tree.size_bytes <= SHOWN_BYTES:
+            return self.value()
+        return f"<{self.size()} items, {self._tree.size_bytes:,} bytes>"
 
     def size(self) -> int | None:
         """Count the members, without reading them where they are many; None if it has none."""
@@ -62,6 +74,11 @@ def value_of(item: Item) -> Any:
     return item.value() if type(item) is Found else item
 
 
+def shown_of(item: Item) -> Any:
+    """Give an item's value, or of a large one only its size, in words."""
+    return item.shown() if type(item) is Found else item
+
+
 def size_of(item: Item) -> int | None:
     """Count an item's members; None if it has none."""
     if type(item) is Found:
@@ -80,6 +97,16 @@ def is_same(one: Item, other: Item) -> bool:
         return True
     kind = type(one)
     return kind in SCALARS and kind is type(other) and bool(one == other)
+
+
+def are_equal(one: Item, other: Item) -> bool:
+    """Compare two items: scalars as CEL does, anything else as a diff does."""
+    if type(one) is not Found and type(other) is not Found:
+        return (type(one) is bool) is (type(other) is bool) and bool(one == other)
+    if one is other:
+        return True
+    trees = [item.tree() if type(item) is Found else freeze(item) for item in (one, other)]
+    return not diff(*trees)
 
 
 class PathReader:

@@ -76,6 +76,12 @@ class Watch:
             return self.condition.reads_previous
         return not isinstance(self.condition, str) and _takes(self.condition) > 1
 
+    def checker(self) -> WatchChecker:
+        """Give what checks one state after the other, looking only at what is new."""
+        if isinstance(self.condition, Condition):
+            return self.condition.checker()
+        return FunctionChecker(self)
+
 
 class Break(NamedTuple):
     """A snapshot that does not keep a watch."""
@@ -111,8 +117,16 @@ def watch_history(snapshots: Iterable[Snapshot], watch: Watch) -> list[Break]:
     return watch_over(snapshots, watch).breaks
 
 
-def watch_over(snapshots: Iterable[Snapshot], watch: Watch) -> WatchReport:
-    """Check a watch on a history, and tell what could not be checked, too."""
+def watch_over(
+    snapshots: Iterable[Snapshot], watch: Watch, checker: WatchChecker | None = None
+) -> WatchReport:
+    """
+    Check a watch on a history, and tell what could not be checked, too.
+
+    Args:
+        checker: of `watch.checker()`, if several histories share much: it looks at no part twice.
+    """
+    shared = checker or watch.checker()
     watchers: dict[str | None, Watcher] = {}
     last: dict[str | None, Snapshot] = {}
     breaks: list[Break] = []
@@ -120,7 +134,7 @@ def watch_over(snapshots: Iterable[Snapshot], watch: Watch) -> WatchReport:
     checked = untold_count = 0
     for snapshot in snapshots:
         agent = snapshot.agent
-        watcher = watchers.get(agent) or watchers.setdefault(agent, Watcher(watch))
+        watcher = watchers.get(agent) or watchers.setdefault(agent, Watcher(watch, shared))
         found = watcher.see(snapshot, last.get(agent))
         last[agent] = snapshot
         if found is not None:
@@ -135,15 +149,11 @@ def watch_over(snapshots: Iterable[Snapshot], watch: Watch) -> WatchReport:
 class Watcher:
     """Follows one agent's states with one watch."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watch, checker: WatchChecker | None = None) -> None:
         self.watch = watch
         self.outcome: Outcome = HELD
         """What was said of the last state."""
-        self._checker: Checker | _FunctionChecker
-        if isinstance(watch.condition, Condition):
-            self._checker = watch.condition.checker()
-        else:
-            self._checker = _FunctionChecker(watch)
+        self._checker = checker or watch.checker()
         self._compares = watch.compares
         self._is_broken = False
         self._last_kept: Snapshot | None = None
@@ -191,7 +201,7 @@ def _takes(function: Callable[..., object]) -> int:
     raise InputError(message)
 
 
-class _FunctionChecker:
+class FunctionChecker:
     """Calls a function on one snapshot after the other, unless nothing changed for it."""
 
     def __init__(self, watch: Watch) -> None:
@@ -252,3 +262,6 @@ def _text(error: BaseException) -> str:
         return " ".join(str(error).split())[:300]
     except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
         return shown(error)
+
+
+WatchChecker = Checker | FunctionChecker
