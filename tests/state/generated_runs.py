@@ -1,9 +1,9 @@
 """
 Generated runs of several agents, each with questions whose answers are true by construction.
 
-A run is a handful of stories (see `generated_stories`), told in turns by agents that also do other
-things. `python -m tests.state.generated_runs --seeds 1000` asks `blame` all of them and prints a
-table; `--show KIND` prints the shortest run in which it is wrong about that kind.
+A run is a handful of stories (see `generated_stories` and `generated_mutations`), told in turns by
+agents that also do other things. `python -m tests.state.generated_runs --seeds 1000` asks `blame`
+all of them and prints a table; `--show KIND` prints the shortest run that it is wrong about.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.state.generated_stories import KINDS
+from tests.state.generated_mutations import KINDS
 from tests.state.generated_world import Question, World
 
 from argentum.events import Event
+from argentum.tree import freeze
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ def generate(seed: int) -> GeneratedRun:
                 questions.append(replace(end.value, kind=name))
         elif world.size() < size:
             world.bustle()
-    return GeneratedRun(seed, list(world.run.events()), questions)
+    first, *others = world.run.events()
+    # What the program was called with is no part of what is made here.
+    return GeneratedRun(seed, [replace(first, body=freeze({})), *others], questions)
 
 
 # --------------------------------------------------------------------- asking

@@ -41,6 +41,7 @@ PROSE = sorted(
     }
     if re.fullmatch(r"[A-Z][A-Za-z ,'()-]{45,130}\.", found)
 )
+PROSE = [text for text in PROSE if sum(other[:30] == text[:30] for other in PROSE) == 1]
 STATUSES = (
     "pending",
     "confirmed",
@@ -61,6 +62,11 @@ SAYINGS = (
     "The desk answered quickly. For the {key} they gave me {value}; everything else stays.",
     "Summary so far: we have an open question about the dates, and {key}: {value}.",
     "**{key}**: {value}\n- checked twice\n- no other remarks",
+    "{value} is what the site shows as {key} right now. Take it or leave it!",
+    "All set (see below).\n\n| item | value |\n|---|---|\n| {key} | {value} |\n| seats | ok |",
+    "I asked twice; first they would not say, then they came back with {value} ({key}).",
+    "<answer><{key}>{value}</{key}><done>true</done></answer>",
+    "Could you confirm that {value} is fine? Otherwise the {key} stays open.",
 )
 
 
@@ -158,11 +164,19 @@ class Fresh:
         return self.draw("name") if value.count(" ") == 1 else self.code()
 
     def near(self, value: Any) -> Any:
-        """Give a value that holds the other one's characters and still is another."""
-        if isinstance(value, int | float):
-            return int(value) * 10 + 3
-        if value.endswith(".") or re.fullmatch(r"[\d-]+", value):
-            return self.like(value)
+        """Give another value that looks like it, and that nobody could make it of."""
+        if isinstance(value, float):
+            coarser = round(value, 1) if round(value, 1) != value else round(value)
+            return self.rng.choice((int(value) * 10 + 3, round(value), coarser, value + 0.01))
+        if isinstance(value, int):
+            return self.rng.choice((value * 10 + 3, value + 1, value // 10, -value))
+        if value.endswith("."):
+            return self.rng.choice((value.replace(" ", " not ", 1), value[: len(value) // 2]))
+        if re.fullmatch(r"[\d-]+", value):
+            return self.rng.choice((value[:7], f"{int(value[:4]) + 5}{value[4:]}"))
+        if " " in value:
+            first, last = value.split()
+            return self.rng.choice((first, last, f"{value}son"))
         return value + ("7" if "-" in value else "son")
 
 
@@ -179,7 +193,7 @@ def shown(value: Any, rng: random.Random) -> str:
     """Spell a value as people and models do in a sentence."""
     if isinstance(value, float) and value > 100:
         return rng.choice((f"{value:,.2f} EUR", f"${value:,.2f}", f"{value:.2f}", f"{value}"))
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return rng.choice((f"{value:,}", f"{value}"))
     return f'"{value}"' if len(str(value)) > 40 else str(value)
 
@@ -328,8 +342,13 @@ class World:
         """Give a tool's result that holds a value among what results hold besides."""
         row = {"status": "ok", "cached": True, key: value, "count": 1, "error": None}
         other = {"status": "done", "cached": False, key: self.fresh.number(), "count": 0}
-        text = json.dumps(row, default=str)
-        return self.rng.choice((row, {"data": row, "ok": True}, {"results": [other, row]}, text))
+        forms = (
+            row, {"data": row, "ok": True}, {"results": [other, row]}, [other, row],
+            json.dumps(row, default=str), f"status;{key};count\nok;{value};1\n",
+            f"OK\n{key}: {value}\ncount: 1", {"text": self.sentence(key, value), "ok": True},
+        )  # fmt: skip
+        # What is everywhere is told by the key that it is under, and no sentence has keys.
+        return self.rng.choice(forms[:-1] if value in STATUSES else forms)
 
     def source(self, actor: Actor, key: str, value: Any) -> int:
         """Let an agent get a value in one of the plain ways; give the event."""

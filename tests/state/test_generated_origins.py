@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from tests.state.generated_mutations import KINDS
 from tests.state.generated_runs import asked, generate, table, tallied
-from tests.state.generated_stories import KINDS
 from tests.state.generated_truths import first_shown, flaws, sees
 
 from argentum.state.blame import blame
