@@ -1,0 +1,297 @@
+"""Where a value came from: each rule of following it back, with the smallest run that shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from argentum import Run
+from argentum.state.blame import blame
+
+
+@pytest.fixture
+def run():
+    """Give a run that is kept in memory."""
+    with Run("test", run_id="test") as made:
+        yield made
+
+
+def way(run, path, *, agent="a"):
+    """Give how sure it is, and the events from the writer back to the origin."""
+    found = blame(list(run.events()), path, agent=agent)
+    return found.certainty, [step.event.seq for step in found.steps]
+
+
+def ask(session, output, messages=()):
+    """Call a model."""
+    with session.model_call("m", list(messages) or None) as call:
+        call.output(output)
+
+
+def use(session, output, **arguments):
+    """Call a tool."""
+    with session.tool_call("t", arguments) as call:
+        call.output(output)
+
+
+def test_model_that_copied_its_input(run):
+    """A model's output that its messages hold goes back to what gave it to the agent."""
+    a = run.session("a")  # event 2
+    use(a, {"price": 1843}, to="Oslo")  # 3, 4
+    ask(a, "It costs 1,843.", [{"role": "tool", "content": '{"price": 1843}'}])  # 5, 6
+    a.snapshot("s", {"price": 1843})
+
+    assert ("sure", [6, 4]) == way(run, "price")
+
+
+def test_model_that_made_it_up(run):
+    """A value that is not in a model's messages appeared first in its output, whatever was seen."""
+    a = run.session("a")
+    use(a, {"price": 1843})
+    ask(a, "It costs 1,843.", [{"role": "user", "content": "Guess a price."}])
+    a.snapshot("s", {"price": 1843})
+
+    assert [6] == way(run, "price")[1]
+
+
+@pytest.mark.parametrize("messages", [(), [{"role": "tool", "content": '{"price": 18…'}]])
+def test_model_whose_input_was_not_recorded_whole(run, messages):
+    """Without all of a model's messages, what was seen before counts, and less surely."""
+    a = run.session("a")
+    use(a, {"price": 1843})
+    ask(a, "It costs 1,843.", messages)
+    a.snapshot("s", {"price": 1843})
+
+    assert ("likely", [6, 4]) == way(run, "price")
+
+
+def test_input_that_nothing_recorded_gave(run):
+    """What a model was given, and no event before has, appeared first there."""
+    a = run.session("a")
+    ask(a, "1,843 it is", [{"role": "user", "content": "Take 1843."}])  # 3, 4
+    a.snapshot("s", {"price": 1843})
+
+    assert ("sure", [4, 3]) == way(run, "price")
+
+
+def test_input_repeats_what_was_seen(run):
+    """The writer is the event behind a model's input, not the input that repeats it."""
+    a = run.session("a")
+    use(a, {"price": 1843})  # 3, 4
+    a.snapshot("s", {"price": 0})  # 5
+    ask(a, "Thanks.", [{"role": "tool", "content": '{"price": 1843}'}])  # 6, 7
+    a.snapshot("t", {"price": 1843})
+
+    assert [4] == way(run, "price")[1]
+
+
+def test_old_input_is_not_new(run):
+    """A message that an earlier call had already is no nearer source than what came since."""
+    a = run.session("a")
+    question = {"role": "user", "content": "Take 1843."}
+    ask(a, "One moment.", [question])  # 3, 4
+    a.snapshot("s", {"price": 0})
+    use(a, {"price": 1843})  # 6, 7
+    ask(a, "Done.", [question, {"role": "tool", "content": "ok"}])
+    a.snapshot("t", {"price": 1843})
+
+    assert [7] == way(run, "price")[1]
+
+
+def test_tool_that_was_told_the_value(run):
+    """A tool's output that its arguments hold goes back to the model that asked for it."""
+    a = run.session("a")
+    ask(a, {"call": {"amount": 1843}}, [{"role": "user", "content": "Pay it."}])  # 3, 4
+    use(a, "Paid 1,843 EUR", amount=1843)  # 5, 6
+    a.snapshot("s", {"amount": 1843})
+
+    assert ("sure", [6, 5, 4]) == way(run, "amount")
+
+
+def test_tool_that_found_the_value(run):
+    """A tool's output that its arguments do not hold is new, though it was seen before."""
+    a = run.session("a")
+    use(a, {"price": 1843}, to="Oslo")
+    use(a, {"price": 1843}, to="Rome")  # 5, 6
+    a.snapshot("s", {"price": 1843})
+
+    assert ("likely", [6]) == way(run, "price")
+
+
+def test_handoffs(run):
+    """A value that came by handoffs goes back through the agents that passed it on."""
+    a, b, c = (run.session(name) for name in "abc")  # 2, 3, 4
+    use(c, {"price": 1843})  # 5, 6
+    c.handoff("b", {"price": 1843})  # 7
+    b.handoff("a", "It costs 1,843.")  # 8
+    a.snapshot("s", {"price": 1843})
+
+    assert ("sure", [8, 7, 6]) == way(run, "price")
+
+
+def test_handoff_of_a_state(run):
+    """A handoff goes back into the sender's state, and to what gave that its value."""
+    a, b = run.session("a"), run.session("b")
+    use(b, {"price": 1843})  # 4, 5
+    b.snapshot("s", {"found": 1843})  # 6
+    b.snapshot("t", {"found": 1843})
+    b.handoff("a", {"price": 1843})  # 8
+    a.snapshot("s", {"price": 1843})
+
+    assert ("sure", [8, 6, 5]) == way(run, "price")
+
+
+def test_handoff_of_a_state_that_nobody_wrote(run):
+    """If nothing explains the sender's state, the value appeared first there."""
+    a, b = run.session("a"), run.session("b")
+    b.snapshot("s", {"found": 1843})  # 4
+    b.handoff("a", {"price": 1843})  # 5
+    a.snapshot("s", {"price": 1843})
+
+    assert ("sure", [5, 4]) == way(run, "price")
+
+
+def test_copied_within_the_state(run):
+    """A value that the state had elsewhere goes back to what wrote it there."""
+    a = run.session("a")
+    use(a, {"offer": 1843})  # 3, 4
+    a.snapshot("s", {"offer": 1843})  # 5
+    a.snapshot("t", {"offer": 1843, "price": 1843})
+
+    assert ("sure", [5, 4]) == way(run, "price")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        lambda a, b: use(b, {"price": 1843}),
+        lambda a, b: ask(b, "1843"),
+        lambda a, b: b.note("1843"),
+        lambda a, b: a.handoff("b", {"price": 1843}),
+        lambda a, b: b.snapshot("s", {"price": 1843}),
+    ],
+    ids=["its tool", "its model", "its note", "a handoff to it", "its state"],
+)
+def test_what_others_saw(run, record):
+    """An equal value that the agent could not see explains nothing."""
+    a, b = run.session("a"), run.session("b")
+    a.snapshot("s", {"price": 0})
+    record(a, b)
+    a.snapshot("t", {"price": 1843})
+
+    assert "unrecorded" == blame(list(run.events()), "price", agent="a").verdict
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_nearest_wins(run, later):
+    """Of two equal values that the agent could see, the one before the snapshot counts."""
+    a = run.session("a")
+    use(a, {"price": 1843})  # 3, 4
+    a.snapshot("s", {"price": 0})  # 5
+    if later:
+        a.note("Other things.")
+    else:
+        use(a, {"cost": 1843})  # 6, 7
+    a.snapshot("t", {"price": 1843})
+
+    assert (("likely", [4]) if later else ("sure", [7])) == way(run, "price")
+
+
+def test_a_rounded_number_is_the_worse_match(run):
+    """The number itself is preferred to a rounded one that is nearer."""
+    a = run.session("a")
+    use(a, {"price": 1843})  # 3, 4
+    a.note("About 1.8k, then.")
+    a.snapshot("s", {"price": 1843})
+
+    assert ("sure", [4]) == way(run, "price")
+
+
+@pytest.mark.parametrize(
+    "output,value,certainty",
+    [
+        ({"nights": 3}, 3, "likely"),
+        ({"rooms": 3}, 3, None),
+        ({"nights": True}, True, "likely"),
+        ({"paid": True}, True, None),
+        ({"text": "3 nights"}, 3, "likely"),
+        ({"rooms": 152}, 152, "likely"),
+        ({"nights": 152}, 152, "sure"),
+        ({"rooms": 1843}, 1843, "sure"),
+    ],
+)
+def test_common_values_need_their_name(run, output, value, certainty):
+    """What is found everywhere counts only under its name, and is never sure."""
+    a = run.session("a")
+    a.snapshot("s", {"nights": None})
+    use(a, output)
+    a.snapshot("t", {"nights": value})
+    found = blame(list(run.events()), "nights", agent="a")
+
+    expected = ("unrecorded", None) if certainty is None else ("recorded", certainty)
+    assert expected == (found.verdict, found.certainty if found.writer else None)
+
+
+def test_notes(run):
+    """A note of the whole run is a source of its own; an agent's note repeats what it saw."""
+    a = run.session("a")
+    use(a, {"price": 1843})  # 3, 4
+    run.record("note", "user", {"text": "Take the one for 1,843."})  # 5
+    a.snapshot("s", {"price": 1843})
+    a.note("The other one was 2,999.")  # 7
+    a.snapshot("t", {"price": 1843, "other": 2999})
+
+    assert ("likely", [5]) == way(run, "price")
+    assert ("sure", [7]) == way(run, "other")
+
+
+def test_long_ways_end(run):
+    """A value that went round and round comes to an end."""
+    a, b = run.session("a"), run.session("b")
+    use(a, {"price": 1843})  # 4, 5
+    for _ in range(50):
+        a.handoff("b", {"price": 1843})
+        b.handoff("a", {"price": 1843})
+    a.snapshot("s", {"price": 1843})
+    certainty, seqs = way(run, "price")
+
+    assert ("sure", 105, 5, 101) == (certainty, seqs[0], seqs[-1], len(seqs))
+
+
+def test_bodies_that_are_not_needed_are_not_read(run):
+    """Where a near event holds the value, bodies of far ones are not looked into."""
+    a = run.session("a")
+    a.note("Far away.")
+    a.snapshot("s", {"price": 0})
+    use(a, {"price": 1843})
+    a.snapshot("t", {"price": 1843})
+    events = list(run.events())
+    far = next(event for event in events if event.name == "Far away.")
+    object.__setattr__(far, "body", None)
+
+    assert [6] == [step.event.seq for step in blame(events, "price").steps]
+
+
+class Hostile:
+    """Compares, prints and hashes with an error."""
+
+    def __eq__(self, other):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+    def __hash__(self):
+        raise RuntimeError
+
+
+def test_hostile_values(run):
+    """Values that resist comparison, and very deep ones, neither stop nor crash it."""
+    deep = []
+    for _ in range(300):
+        deep = [deep]
+    a = run.session("a")
+    for value in (Hostile(), float("nan"), 10**5000, deep, {float("nan"): 1}, b"\xff", "\ud800"):
+        use(a, {"x": value})
+        a.snapshot("s", {"x": value, "again": [value, {"y": value}]})
+        for path in ("x", "again", "again[1].y", ""):
+            assert blame(list(run.events()), path).agent == "a"
