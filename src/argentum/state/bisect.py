@@ -113,11 +113,12 @@ def bisect(
         NotFoundError: there are no snapshots.
     """
 
-    def judge(snapshot: Snapshot) -> tuple[object, tuple[Read, ...]]:
+    def judge(snapshot: Snapshot) -> tuple[bool | None, tuple[Read, ...]]:
         reads = Reads()
-        answer = predicate(watched(snapshot.tree, reads))
-        verdict = answer if answer is SKIP else bool(answer)
-        return verdict, reads.all()
+        try:
+            return _plainly(predicate(watched(snapshot.tree, reads))), reads.all()
+        except TypeError:  # of compiled code that looks at parts which are not there yet
+            return _plainly(predicate(snapshot.tree.thaw())), WHOLE
 
     return _bisected(snapshots, judge, every=every, calls=calls)
 
@@ -140,16 +141,19 @@ def bisect_snapshots(
         NotFoundError: there are no snapshots.
     """
 
-    def judge(snapshot: Snapshot) -> tuple[object, tuple[Read, ...]]:
-        answer = predicate(snapshot)
-        return answer if answer is SKIP else bool(answer), WHOLE
+    def judge(snapshot: Snapshot) -> tuple[bool | None, tuple[Read, ...]]:
+        return _plainly(predicate(snapshot)), WHOLE
 
     return _bisected(snapshots, judge, every=every, calls=calls)
 
 
+def _plainly(answer: object) -> bool | None:
+    return None if answer is SKIP else bool(answer)
+
+
 def _bisected(
     snapshots: Sequence[Snapshot],
-    judge: Callable[[Snapshot], tuple[object, tuple[Read, ...]]],
+    judge: Callable[[Snapshot], tuple[bool | None, tuple[Read, ...]]],
     *,
     every: bool,
     calls: int | None,
@@ -163,7 +167,7 @@ def _bisected(
             raise
         except Exception as error:
             raise _failed(snapshots, at, error) from error
-        return None if verdict is SKIP else bool(verdict), reads
+        return verdict, reads
 
     verdicts = Verdicts([snapshot.tree for snapshot in snapshots], judged)
     if every:
@@ -229,7 +233,11 @@ def _unchecked(verdicts: Verdicts) -> list[int]:
     before, first = bounds(verdicts)
     last = len(verdicts.known) - 1
     places = dict.fromkeys((first, before, last, 0))
-    return [at for at in places if 0 <= at <= last and at not in verdicts.asked]
+    return [
+        at
+        for at in places
+        if 0 <= at <= last and at not in verdicts.asked and verdicts.known[at] is not None
+    ]
 
 
 # ---------------------------------------------------------------- what is known in the end

@@ -9,12 +9,14 @@ thousands of states, without thawing any.
 What cannot be noted part by part (going through all items, comparing a whole container, objects,
 tuples) counts as reading the container whole, so too much may be noted, but nothing too little.
 The exception is compiled code of others that looks into a dict behind its back; who relies on
-`Read`s should spend a call or two on checking that.
+`Read`s should spend a call or two on checking that. (Where it meets a part that was not thawed yet,
+it raises a `TypeError`.)
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from operator import index
 from typing import Any, NamedTuple, SupportsIndex
@@ -23,13 +25,18 @@ from argentum.tree import Path, Tree
 from argentum.tree.chunks import digest_of
 from argentum.tree.encoding import unpack
 from argentum.tree.following import Follower
-from argentum.tree.kinds import Kind
+from argentum.tree.kinds import CONTAINERS, Kind
 from argentum.tree.nodes import Branch, pages_of
 from argentum.tree.paths import Step
 
 VALUE, PRESENCE, COUNT, KIND = "value", "presence", "count", "kind"
 MAX_READS = 40
 """More single reads than this count as reading the containers around them."""
+
+
+LOOKED_AT = 4000
+"""Characters of a text that are looked through for words."""
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 class Read(NamedTuple):
@@ -221,6 +228,9 @@ for _name in (*_SHARED, *_OF_DICTS):
     setattr(_Dict, _name, _reads_all(_name, dict))
 for _name in (*_SHARED, *_OF_LISTS):
     setattr(_List, _name, _reads_all(_name, list))
+# Where a part is encoded, compared or kept, it is the dict or list that it stands for.
+CONTAINERS[_Dict] = lambda value: CONTAINERS[dict](value.copy())
+CONTAINERS[_List] = lambda value: CONTAINERS[list](value.copy())
 
 
 # ---------------------------------------------------------------- the same reads elsewhere
@@ -233,6 +243,7 @@ class Columns:
         self._trees = trees
         self._columns: dict[Read, list[int]] = {}
         self._numbers: dict[Read, list[float | None]] = {}
+        self._words: dict[Read, list[frozenset[str]]] = {}
         self._known: dict[object, int] = {}
 
     def column(self, read: Read) -> list[int]:
@@ -251,6 +262,13 @@ class Columns:
         if found is None:
             look = _number if read.what == VALUE else _count
             found = self._numbers[read] = self._through(read.path, look)
+        return found
+
+    def words(self, read: Read) -> list[frozenset[str]]:
+        """Give for each state the words of a text that the read of a value finds there."""
+        found = self._words.get(read)
+        if found is None:
+            found = self._words[read] = self._through(read.path, _words)
         return found
 
     def _through(self, path: str, look: Callable[[Tree | None], Any]) -> list[Any]:
@@ -297,6 +315,13 @@ def _number(part: Tree | None) -> float | None:
         return None
     value = part.thaw(live=False)
     return value if type(value) in (int, float) and math.isfinite(value) else None
+
+
+def _words(part: Tree | None) -> frozenset[str]:
+    if part is None or type(part.root) is Branch:
+        return frozenset()
+    value = part.thaw(live=False)
+    return frozenset(_WORD.findall(value[:LOOKED_AT])) if type(value) is str else frozenset()
 
 
 _LOOKS: dict[str, Callable[[Tree | None], object]] = {

@@ -149,6 +149,8 @@ def _suspects(verdicts: Verdicts, unknown: list[int], first: int) -> Iterator[_S
         yield from _by_category(verdicts, read, unknown, first)
         if read.what in (VALUE, COUNT):
             yield from _by_number(verdicts, read, unknown, first)
+        if read.what == VALUE:
+            yield from _by_word(verdicts, read, unknown, first)
 
 
 def _by_category(
@@ -211,3 +213,20 @@ def _far_out(asked: list[float], numbers: list[float]) -> Callable[[float, bool]
     low, high = min(asked), max(asked)
     width = (max(numbers) - min(numbers)) or 1.0
     return lambda number, _: min(max(low - number, number - high) / width - FAR_OUT, 0.9)
+
+
+def _by_word(verdicts: Verdicts, read: Read, unknown: list[int], first: int) -> Iterator[_Suspect]:
+    """Suspect texts by the words that stood wherever it held and nowhere else, or the other way."""
+    words = verdicts.columns.words(read)
+    held = [words[at] for at, verdict in verdicts.asked.items() if verdict]
+    not_held = [words[at] for at, verdict in verdicts.asked.items() if verdict is False]
+    for_it = frozenset.intersection(*held).difference(*not_held) if held else frozenset()
+    against = frozenset.intersection(*not_held).difference(*held) if not_held else frozenset()
+    if not for_it and not against:
+        return
+    for at in unknown:
+        right, wrong = (for_it, against) if at > first else (against, for_it)
+        if wrong and wrong <= words[at]:
+            yield _Suspect(1.0, at)
+        elif right and not right <= words[at]:
+            yield _Suspect(0.8, at)

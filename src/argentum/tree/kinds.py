@@ -258,7 +258,7 @@ _LATE_LEAVES: dict[str, Callable[[Any], object]] = {
 def is_leaf(value: object) -> bool:
     """Tell whether `leaf` writes a value."""
     cls = type(value)
-    if cls in _CONTAINERS:
+    if cls in CONTAINERS:
         return False
     return cls in _PLAIN or cls in _LEAVES or f"{cls.__module__}:{cls.__qualname__}" in _LATE_LEAVES
 
@@ -277,7 +277,7 @@ def take_apart(value: object, *, depth: int = 0) -> Parts | Ext:
             rarely state, become an `Opaque`.
     """
     cls = type(value)
-    taker = _CONTAINERS.get(cls)
+    taker = CONTAINERS.get(cls)
     if taker is not None:
         return taker(value)
     return _take_object(value, cls, depth)
@@ -302,7 +302,7 @@ def _plain_names(keys: list[Any]) -> bool:
     return True
 
 
-_CONTAINERS: dict[type, Callable[[Any], Parts | Ext]] = {
+CONTAINERS: dict[type, Callable[[Any], Parts | Ext]] = {
     dict: _dict,
     list: lambda value: Parts(Kind.LIST, None, None, value[:]),
     tuple: lambda value: Parts(Kind.TUPLE, None, None, list(value)),
@@ -313,6 +313,7 @@ _CONTAINERS: dict[type, Callable[[Any], Parts | Ext]] = {
         Kind.SUBCLASS, "builtins:mappingproxy", [""], [dict(value)]
     ),
 }
+"""How a container of just that type is taken apart. Types of ours that stand for one add a row."""
 
 _BUILT_IN: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (OrderedDict, lambda value: dict(OrderedDict.items(value))),
