@@ -149,7 +149,8 @@ def _only_agent(sources: Sources, path: Path) -> str | None:
     if len(have) == 1:
         return have[0]
     if not have:
-        history([one for taken in sources.snapshots.values() for one in taken[-1:]], path)
+        lasts = [taken[-1]._replace(agent=None) for taken in sources.snapshots.values()]
+        history(lasts, path)  # raises, and names what is near in any of them
     names = ", ".join(repr(name) for name in have)
     message = f"{path!r} is in the state of {len(have)} agents: {names}. Say whose: agent=NAME."
     raise InputError(message)
