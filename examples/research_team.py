@@ -10,8 +10,7 @@ outside: see if you can find it with `argentum log`.
 
 `--pass-on 4` is the fix. It can be tried from the step before the fault, without the research:
 
-    argentum fork "@researcher/what if there is no exception" -- \\
-        examples/research_team.py --pass-on 4
+    argentum fork @-5 -- examples/research_team.py --pass-on 4
 """
 
 from __future__ import annotations

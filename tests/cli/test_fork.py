@@ -65,7 +65,7 @@ def test_runs_a_program_from_the_state(trip, program):
     assert line.endswith("  forked from 20270115-080000-aaaa@4")
     log = argentum_process("log", "again.py").out
     assert "again.py forked from 20270115-080000-aaaa@4 'start'" in log
-    assert "planner starts at 20270115-080000-aaaa@4 'start'" in log
+    assert "planner forked from 20270115-080000-aaaa@4 'start'" in log
     assert "~ confidence  0.9 → 1.9" in log
 
 

@@ -24,7 +24,7 @@ seq  at      agent    what
 10   3.5 s   planner  handoff      to writer: {'facts': ['Rome']}
 11   3.8 s   writer   note         Rome it is  {'tone': 'glad'}
 12   4.2 s   writer   tool_call    save(path='/x')  raised OSError: read-only  (500 ms)
-14   5.0 s   writer   error        OSError: read-only  {'type': 'OSError'}
+14   5.0 s   writer   error        OSError: read-only
 15   5.2 s   writer   snapshot     start
 """.splitlines()
 
@@ -34,7 +34,7 @@ seq  at      agent   what
 3    750 ms  writer  agent      writer
 11   3.8 s   writer  note       Rome it is  {'tone': 'glad'}
 12   4.2 s   writer  tool_call  save(path='/x')  raised OSError: read-only  (500 ms)
-14   5.0 s   writer  error      OSError: read-only  {'type': 'OSError'}
+14   5.0 s   writer  error      OSError: read-only
 15   5.2 s   writer  snapshot   start
 """.splitlines()
 
@@ -165,10 +165,32 @@ seq  at      agent  what
 1    250 ms         run         x → done
 2    500 ms  a      agent       a
 3    750 ms  a      snapshot    s1
-4    1.0 s   a      snapshot    s2
-                                  nothing changed
+4    1.0 s   a      snapshot    s2  nothing changed
 5    1.5 s   a      model_call  gpt  never ended
 6    1.8 s            note      inside
 """.splitlines()
         == command("log").lines
     )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"id": "c1", "name": "find", "arguments": {"city": "Rome"}},
+        {"id": "c1", "function": {"name": "find", "arguments": {"city": "Rome"}}},
+    ],
+)
+def test_calls_that_a_model_asks_for(ticking, store, command, call):
+    """They are shown as calls, in any of their usual forms, behind what the model said."""
+    with Run("x", store=store) as run, run.session("a").model_call("gpt") as asked:
+        asked.output({"role": "assistant", "content": "Let me see.", "tool_calls": [call]})
+
+    assert command("log").lines[4].endswith("gpt → Let me see. calls find(city='Rome')  (250 ms)")
+
+
+def test_who_said_it(ticking, store, command):
+    """A message from outside is shown with its role."""
+    with Run("x", store=store) as run:
+        run.record("note", "user", {"role": "user", "content": "Book it."})
+
+    assert command("log").lines[3].endswith("note  user: Book it.")

@@ -10,10 +10,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from argentum.cli.acts import act_as_dict, act_line, change_lines, thawed
+from argentum.cli.acts import act_as_dict, act_line, change_lines
 from argentum.cli.arguments import JsonOption, StoreOption, complete_run, opened
-from argentum.cli.log import changes_as_dicts
 from argentum.cli.separation import separation_as_dict, separation_parts
+from argentum.cli.telling import changes_as_dicts, thawed
 from argentum.cli.terminal import literal, plain, show, show_json, styled, table
 from argentum.errors import InputError, NotFoundError, not_found
 from argentum.events import KINDS, RunInfo

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -10,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
+from argentum.cli.telling import changes_as_dicts, thawed, told, told_error, told_output
 from argentum.cli.terminal import (
     brief,
     change_line,
     duration,
-    literal,
     plain,
     show,
     show_json,
@@ -81,22 +80,23 @@ def _timeline(info: RunInfo, events: list[Event], most: int | None) -> Table:
         depths[event.seq] = depth
         if event.phase == CLOSE and event.span in opened_here:
             continue
-        rows.append(_row(info, event, closings.get(event.seq), depth))
-        if event.kind == "snapshot":
-            rows += [("", "", "", "", line) for line in _changes(event, before, most)]
+        if event.kind != "snapshot":
+            rows.append((*_place(info, event, depth), _detail(event, closings.get(event.seq))))
+            continue
+        changes = _changes(event, before, most)
+        label = styled(event.name, "bold")
+        if before is not None and not changes:
+            label.append("  nothing changed", "dim")
+        rows.append((*_place(info, event, depth), label))
+        rows += [("", "", "", "", line) for line in changes]
     return table("seq", "at", "agent", "what", "", rows=rows)
 
 
-def _row(info: RunInfo, event: Event, closing: Event | None, depth: int) -> tuple[Any, ...]:
+def _place(info: RunInfo, event: Event, depth: int) -> tuple[str | Text, ...]:
     what = Text("  " * depth)
     what.append_text(styled(event.kind))
-    return (
-        Text(str(event.seq)),
-        Text(duration(event.at_ns - info.started_at_ns)),
-        styled(event.agent or ""),
-        what,
-        _detail(event, closing),
-    )
+    since = duration(event.at_ns - info.started_at_ns)
+    return str(event.seq), since, styled(event.agent or ""), what
 
 
 def _changes(event: Event, before: Tree | None, most: int | None) -> list[Text]:
@@ -106,7 +106,7 @@ def _changes(event: Event, before: Tree | None, most: int | None) -> list[Text]:
     lines = [_indented(change) for change in changes[:most]]
     if most is not None and len(changes) > most:
         lines.append(Text(f"  … and {len(changes) - most} more: --all-changes"))
-    return lines or [Text("  nothing changed")]
+    return lines
 
 
 def _indented(change: Change) -> Text:
@@ -116,14 +116,17 @@ def _indented(change: Change) -> Text:
 
 
 def _detail(event: Event, closing: Event | None) -> Text:
-    if event.kind == "snapshot":
-        return styled(event.name, "bold")
-    body = _thawed(event)
-    result = {} if closing is None else _thawed(closing)
-    text = _DETAILS.get(event.kind, _detail_of_other)(event, body, result)
-    line = Text(text)
+    body = thawed(event)
+    result = {} if closing is None else thawed(closing)
+    line = Text(told(event, body))
+    output = result.get("output", body.get("output"))
+    if output is not None and event.kind in ("model_call", "tool_call"):
+        line.append(f" → {told_output(output)}")
+    if event.kind == "run" and (status := result.get("status", body.get("status"))):
+        line.append(f" → {brief(status)}")
+    line.append(_usage(result.get("usage") or body.get("usage")))
     if "error" in result:
-        line.append(f"  raised {brief(_text_of(result['error']))}", style="bold red")
+        line.append(f"  {told_error(result['error'])}", style="bold red")
     if closing is not None and event.kind != "run":
         line.append(f"  ({duration(closing.at_ns - event.at_ns)})", style="dim")
     if event.phase == OPEN and closing is None:
@@ -131,85 +134,10 @@ def _detail(event: Event, closing: Event | None) -> Text:
     return line
 
 
-def _thawed(event: Event) -> dict[str, Any]:
-    body = event.body.thaw(live=False)
-    return body if isinstance(body, dict) else {"value": body}
-
-
-def _text_of(error: Any) -> object:
-    return error.get("text", error) if isinstance(error, dict) else error
-
-
-def _detail_of_model(event: Event, body: dict[str, Any], result: dict[str, Any]) -> str:
-    output = result.get("output", body.get("output"))
-    content = output.get("content") if isinstance(output, dict) else output
-    calls = output.get("tool_calls", output.get("tool_call")) if isinstance(output, dict) else None
-    usage = result.get("usage") or body.get("usage") or {}
-    pieces = [plain(event.name)]
-    if content:
-        pieces.append(f"→ {brief(content)}")
-    if calls:
-        pieces.append(f"calls {brief(calls)}")
-    if isinstance(usage, dict) and usage:
-        pieces.append(" ".join(f"{brief(name)}={brief(count)}" for name, count in usage.items()))
-    return " ".join(pieces)
-
-
-def _detail_of_tool(event: Event, body: dict[str, Any], result: dict[str, Any]) -> str:
-    arguments = body.get("arguments")
-    if isinstance(arguments, dict):
-        shown = ", ".join(f"{brief(name)}={literal(item, 30)}" for name, item in arguments.items())
-    else:
-        shown = "" if arguments is None else literal(arguments)
-    output = result.get("output", body.get("output"))
-    return f"{plain(event.name)}({shown})" + ("" if output is None else f" → {literal(output)}")
-
-
-def _detail_of_handoff(event: Event, body: dict[str, Any], _: dict[str, Any]) -> str:
-    return f"to {plain(event.name)}: {literal(body.get('context'), 80)}"
-
-
-def _detail_of_text(event: Event, body: dict[str, Any], _: dict[str, Any]) -> str:
-    text = body.get("text", body.get("content", event.name))
-    rest = {
-        name: item for name, item in body.items() if name not in ("text", "content", "traceback")
-    }
-    return brief(text, 100) + (f"  {literal(rest)}" if rest else "")
-
-
-def _detail_of_run(event: Event, body: dict[str, Any], result: dict[str, Any]) -> str:
-    status = result.get("status", body.get("status"))
-    source = body.get("forked_from")
-    fork = f" forked from {_place_of(source)}" if isinstance(source, dict) else ""
-    return plain(event.name) + fork + (f" → {brief(status)}" if status else "")
-
-
-def _detail_of_agent(event: Event, body: dict[str, Any], _: dict[str, Any]) -> str:
-    source = body.get("forked_from")
-    if not isinstance(source, dict):
-        return _detail_of_other(event, body, {})
-    return f"{plain(event.name)} starts at {_place_of(source)}"
-
-
-def _place_of(source: dict[str, Any]) -> str:
-    return (
-        f"{brief(source.get('run_id'))}@{brief(source.get('seq'))} {literal(source.get('label'))}"
-    )
-
-
-def _detail_of_other(event: Event, body: dict[str, Any], _: dict[str, Any]) -> str:
-    return plain(event.name) + (f"  {literal(body)}" if body else "")
-
-
-_DETAILS = {
-    "model_call": _detail_of_model,
-    "tool_call": _detail_of_tool,
-    "handoff": _detail_of_handoff,
-    "note": _detail_of_text,
-    "error": _detail_of_text,
-    "run": _detail_of_run,
-    "agent": _detail_of_agent,
-}
+def _usage(usage: Any) -> str:
+    if not isinstance(usage, dict):
+        return ""
+    return "".join(f" {brief(name)}={brief(count)}" for name, count in usage.items())
 
 
 def _as_dict(event: Event, before: Tree | None) -> dict[str, Any]:
@@ -228,17 +156,3 @@ def _as_dict(event: Event, before: Tree | None) -> dict[str, Any]:
     elif before is not None:
         row["changes"] = changes_as_dicts(tree_diff(before, event.body))
     return row
-
-
-def changes_as_dicts(changes: Iterable[Change]) -> list[dict[str, Any]]:
-    """Give changes as JSON objects."""
-    return [
-        {
-            "path": str(change.path),
-            "kind": change.kind,
-            "before": change.before,
-            "after": change.after,
-            "source": str(change.source),
-        }
-        for change in changes
-    ]

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from argentum.cli.acts import VALUE_WIDTH, act_as_dict, act_line, change_lines, told
-from argentum.cli.log import changes_as_dicts
+from argentum.cli.telling import changes_as_dicts
 from argentum.cli.terminal import brief, change_line, plain, table
 from argentum.state.separating import Separation, Trait
 from argentum.state.writes import Verdict, Write

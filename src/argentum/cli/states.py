@@ -10,7 +10,7 @@ from rich.pretty import Pretty
 from rich.text import Text
 
 from argentum.cli.arguments import JsonOption, RevisionArgument, StoreOption, opened
-from argentum.cli.log import changes_as_dicts
+from argentum.cli.telling import changes_as_dicts
 from argentum.cli.terminal import change_line, console, literal, plain, print_json, show_json
 from argentum.cli.terminal import show as show_parts
 from argentum.errors import NotFoundError
