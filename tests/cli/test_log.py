@@ -185,7 +185,7 @@ def test_calls_that_a_model_asks_for(ticking, store, command, call):
     with Run("x", store=store) as run, run.session("a").model_call("gpt") as asked:
         asked.output({"role": "assistant", "content": "Let me see.", "tool_calls": [call]})
 
-    assert command("log").lines[4].endswith("gpt → Let me see. calls find(city='Rome')  (250 ms)")
+    assert command("log").lines[4].endswith("gpt → Let me see. calls find(city='Rome')  (500 ms)")
 
 
 def test_who_said_it(ticking, store, command):
