@@ -98,6 +98,15 @@ def test_texts(value, other, how):
     assert how == says_same(value, other).how
 
 
+@pytest.mark.parametrize(
+    "less,more",
+    [(152, 152.42), ("15 %", 0.1523), ("1.5k", 1523), ("2026-03-01", "2026-03-01T10:00")],
+)
+def test_who_tells_less(less, more):
+    """A match says whether what was found has more digits than what was looked for, or fewer."""
+    assert (3, 4) == (says_same(less, more).loss, says_same(more, less).loss)
+
+
 @pytest.mark.parametrize("value,other", [("HAT001", "HAT0012"), ("art", "party"), ("!", "?")])
 def test_other_texts(value, other):
     """A part of a word is not the word."""

@@ -206,6 +206,18 @@ def test_a_rounded_number_is_the_worse_match(run):
     assert ("sure", [4]) == way(run, "price")
 
 
+def test_nobody_gets_digits_that_were_not_there(run):
+    """A value may be rounded on its way, and never gains digits."""
+    a = run.session("a")
+    a.snapshot("s", {})  # 3
+    use(a, {"price": 1843.27, "fare": 2950})  # 4, 5
+    a.snapshot("t", {"price": 1843, "fare": 2950.12})
+    fare = blame(list(run.events()), "fare")
+
+    assert ("likely", [5]) == way(run, "price")
+    assert ("unrecorded", ()) == (fare.verdict, fare.steps)
+
+
 @pytest.mark.parametrize(
     "output,value,certainty",
     [

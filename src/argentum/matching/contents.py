@@ -17,8 +17,11 @@ from argentum.tree import Key, Path, Record
 from argentum.tree.encoding import pack
 from argentum.tree.paths import Step
 
-SAME, WRITTEN, PART, ROUNDED = 0, 1, 2, 3
-"""What was lost on the way: nothing, the spelling, what stood around it, digits."""
+SAME, WRITTEN, PART, ROUNDED, LESS = 0, 1, 2, 3, 4
+"""
+What the value that is looked for lacks of what was found: nothing, the spelling, what stood around
+it, digits or the time of day. `LESS`: the other way, what was found has fewer digits or no time.
+"""
 MOST_LEAVES = 200_000
 MOST_JSON_CHARACTERS = 5_000_000
 _COLUMN = re.compile(r"[^\W\d]\w*(?:[ -]\w+){0,3}")
@@ -38,7 +41,7 @@ class Match(NamedTuple):
     how: str
     """In words: `same value`, `number in the text`, …"""
     loss: int
-    """`SAME`, `WRITTEN`, `PART` or `ROUNDED`."""
+    """`SAME`, `WRITTEN`, `PART`, `ROUNDED` or `LESS`."""
     is_named: bool
     """Whether it stands under the same name."""
     where: tuple[Step, ...]
@@ -47,7 +50,7 @@ class Match(NamedTuple):
     @property
     def rank(self) -> tuple[bool, bool, int]:
         """Order matches of one value, the best first."""
-        return self.loss == ROUNDED, not self.is_named, self.loss
+        return self.loss >= ROUNDED, not self.is_named, self.loss
 
 
 class Leaf:
@@ -237,7 +240,7 @@ class Content:
         for wanted in sought.dates:
             for moment, leaf, text in self._dates:
                 if same_moment(wanted, moment):
-                    yield _date_match(sought, leaf, text, day=is_day_only(wanted, moment))
+                    yield _date_match(sought, leaf, text, wanted, moment)
 
     def _container(self, value: Any) -> Match | None:
         if self._containers is None:
@@ -259,10 +262,10 @@ def _is_named(sought: Sought, leaf: Leaf, text: str) -> bool:
     return sought.is_named_in(leaf.words, words_of(text))
 
 
-def _date_match(sought: Sought, leaf: Leaf, text: str, *, day: bool) -> Match:
+def _date_match(sought: Sought, leaf: Leaf, text: str, wanted: Moment, found: Moment) -> Match:
     named = _is_named(sought, leaf, text)
-    if day:
-        return Match(SAME_DAY, ROUNDED, named, leaf.steps)
+    if is_day_only(wanted, found):
+        return Match(SAME_DAY, ROUNDED if wanted[1] is None else LESS, named, leaf.steps)
     if text:
         return Match(DATE_PART, PART, named, leaf.steps)
     if leaf.value == sought.value:
@@ -280,7 +283,7 @@ def _number_match(
         else:
             how, loss = NUMBER_PART, PART
     elif is_rounded(wanted, found):
-        how, loss = ROUNDED_NUMBER, ROUNDED
+        how, loss = ROUNDED_NUMBER, ROUNDED if wanted.unit > found.unit else LESS
     else:
         return None
     named = _is_named(sought, leaf, "" if is_whole else found.text)

@@ -266,7 +266,8 @@ def _between(tracer: Tracer, place: Place) -> str:
     span = f"between {shown(before.label)} ({before.seq}) and {shown(after.label)} ({after.seq})"
     calls = _calls_between(tracer, place)
     if len(calls) == 1:
-        return f"the only call {span} is {named(calls[0])}"
+        call = calls[0]
+        return f"the only call {span} is tool call {call.name!r} (event {call.seq})"
     seen = tracer.sources.seen_by(place.agent, after=before.seq, before=after.seq)
     count = sum(1 for _ in seen)
     return f"{count} events were recorded {span}" if count else f"nothing was recorded {span}"

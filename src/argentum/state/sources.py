@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from argentum.events import CLOSE, OPEN, Event
-from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves
-from argentum.matching.contents import PART, ROUNDED, SAME, SAME_VALUE, WRITTEN
+from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves, name_in
+from argentum.matching.contents import LESS, PART, ROUNDED, SAME, SAME_VALUE, WRITTEN
+from argentum.matching.texts import name_of
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Path, diff
 from argentum.tree.changes import ADDED, CHANGED
@@ -23,6 +24,10 @@ from argentum.tree.nodes import Branch, Page, fill_all, pages_of
 from argentum.tree.paths import Key, Step
 
 _UNSEEN = ("agent", "alert", "snapshot")
+_NAMES_FOR_ANYTHING = frozenset(
+    {"answer", "content", "data", "item", "items", "message", "output", "result", "results"}
+    | {"text", "value", "values"}
+)
 _OF_THE_RECORDER = {
     "run": ("python", "folder", "status"),
     "model_call": ("elapsed_ms",),
@@ -295,11 +300,15 @@ def is_telling(sought: Sought, match: Match, *, near: bool) -> bool:
     Args:
         near: whether the event lies between the two states that differ.
     """
+    if match.loss == LESS:
+        return False  # nobody gets digits that were not there
     if sought.distinctness == COMMON:
         return match.is_named and match.loss <= (PART if near else WRITTEN)
     if match.loss == ROUNDED:
-        return match.is_named or (near and sought.distinctness == RARE)
-    return sought.distinctness == RARE or near or match.is_named or bool(sought.dates)
+        return match.is_named
+    if sought.distinctness == RARE or near or match.is_named or sought.dates:
+        return True
+    return match.loss <= WRITTEN and name_of(name_in(match.where)) in _NAMES_FOR_ANYTHING
 
 
 def tier(sought: Sought, match: Match) -> int:
