@@ -316,3 +316,40 @@ def test_mixed_sums_are_those_of_floats(a: float, b: float) -> None:
     large = 1e300
     left = min(max(a, -large), large)
     assert (float(left) + b > 0.5) is held("a + b > 0.5", {"a": left, "b": b})
+
+
+NUMBERS = st.sampled_from(
+    ["a", "b", "previous.a", "1", "2.5", "0", "1e3", "size(l)", "(a + b)", "-a"]
+)
+COMPARISONS = st.builds(
+    "{} {} {} {} {}".format, NUMBERS, st.sampled_from("+-"), NUMBERS,
+    st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), NUMBERS,
+)  # fmt: skip
+TRUTHS = COMPARISONS | st.sampled_from(["has(a)", "!has(c)", "!(a > b)", "(a < b || b < 1)"])
+CONDITIONS = st.builds("{} {} {}".format, TRUTHS, st.sampled_from(["&&", "||"]), TRUTHS)
+SOME_NUMBERS = (
+    st.integers(-3, 3) | st.integers() | st.floats() | st.sampled_from([2**31, -(2**31), 0.5, True])
+)
+
+
+@given(text=CONDITIONS, a=SOME_NUMBERS, b=SOME_NUMBERS, old=SOME_NUMBERS)
+def test_numbers_are_compared_as_cel_compares_them(
+    text: str, a: object, b: object, old: object
+) -> None:
+    """What is answered without CEL, since it is of numbers alone, is what CEL answers."""
+    condition = parse(text)
+    now = snapshot({"a": a, "b": b, "l": [1, 2]})
+    checker = condition.checker()
+    by_cel = condition.checker()
+    by_cel._quick = None
+    assert checker._quick is not None
+
+    assert by_cel.check(now, snapshot({"a": old})) == checker.check(now, snapshot({"a": old}))
+
+
+@pytest.mark.parametrize(
+    "text", ["a * 2 > 1", "a > 1 ? true : false", "a == 'x'", "a < 3000000000", "(a < b) == true"]
+)
+def test_leaves_to_cel_what_is_more_than_numbers(text: str) -> None:
+    """What may overflow, or is of other types, is evaluated by CEL."""
+    assert None is parse(text).checker()._quick

@@ -59,6 +59,8 @@ class Watching:
         finally:
             if mine:
                 self._lock.release()
+        if outcome.held:
+            return
         if found is not None:
             self._tell(found)
         elif outcome.held is None and not outcome.is_first:

@@ -39,6 +39,7 @@ from argentum.state.expression import (
     Read,
     read_expression,
 )
+from argentum.state.quick import quick
 from argentum.state.reading import (
     Item,
     PathReader,
@@ -176,6 +177,7 @@ class Checker:
         self._reads_previous = condition.reads_previous
         self._needs_previous = self._reads_previous and not condition.asks_for_previous
         self._only_values = all(slot.read.how == VALUE for slot in slots)
+        self._quick = quick(condition.expression)
         self._seen: list[Item] | None = None
         self._outcome = HELD
 
@@ -185,6 +187,9 @@ class Checker:
             return FIRST
         try:
             items = self._items(snapshot, before)
+            answer = None if self._quick is None else self._quick.answer(items)
+            if answer is not None:
+                return HELD if answer else BROKEN
             seen = self._seen
             if seen is None or not all(map(is_same, items, seen)):
                 self._outcome = self._evaluated(items)

@@ -24,6 +24,7 @@ class Found:
 
     _cel: Any = NOTHING
     _floats: Any = NOTHING
+    _size: Any = NOTHING
 
     def __init__(self, tree: Tree | None, value: Any = NOTHING) -> None:
         self._tree = tree
@@ -47,10 +48,12 @@ class Found:
 
     def size(self) -> int | None:
         """Count the members, without reading them where they are many; None if it has none."""
-        try:
-            return _count(self._value) if self._tree is None else self._tree.count()
-        except TypeError:
-            return None
+        if self._size is NOTHING:
+            try:
+                self._size = _count(self._value) if self._tree is None else self._tree.count()
+            except TypeError:
+                self._size = None
+        return self._size  # type: ignore[no-any-return]
 
     def cel(self, *, floats: bool) -> Any:
         """Give the value as CEL has it."""
