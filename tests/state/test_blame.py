@@ -102,6 +102,17 @@ def test_unrecorded_with_nothing_between(session):
     assert "nothing was recorded between" in blamed(session.run, "price").why
 
 
+def test_text_put_together(session):
+    """A text that the program put together is unrecorded; where parts of it stand is said."""
+    session.snapshot("before", {"draft": ""})
+    session.note("Helium is noble.")
+    session.snapshot("after", {"draft": "Dear reader, helium is noble. Neon is, too."})
+    found = blamed(session.run, "draft")
+
+    assert "unrecorded" == found.verdict
+    assert "though parts of it stand in the note 'Helium is noble.' (event 4)" in found.why
+
+
 def test_value_put_back(session):
     """A value that returns with nothing recorded between was put back by an unrecorded hand."""
     with session.tool_call("quote") as call:

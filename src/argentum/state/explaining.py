@@ -250,6 +250,10 @@ def _unexplained(
         part = missing[0]
         path = Path.of(part.steps)
         what = f"No recorded event holds its part {path} = {shown(part.sought.value)}"
+    seq = tracer.sources.snapshots[place.agent][place.number].seq
+    holder = missing and tracer.holder_of_parts(place.agent, seq, missing[0].sought)
+    if holder:
+        what += f", though parts of it stand in {named(holder)}"
     certainty = SURE
     if chance is not None and missing:
         certainty = LIKELY

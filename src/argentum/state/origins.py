@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from argentum.events import OPEN, Event
-from argentum.matching import COMMON, ORDINARY, RARE, Match, Sought
+from argentum.matching import COMMON, ORDINARY, RARE, Match, Sought, distinctness
 from argentum.matching.contents import PART, ROUNDED
 from argentum.state.lifetimes import since
 from argentum.state.sources import Found, Sources, Steps, is_telling, tier
@@ -16,6 +17,8 @@ SURE, LIKELY, GUESS = "sure", "likely", "guess"
 CERTAINTIES = (SURE, LIKELY, GUESS)
 """The surest first."""
 MOST_STEPS = 200
+MOST_FOR_PARTS = 50
+"""Events in which parts of a text that nothing explains are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,17 @@ class Tracer:
                 return found
             inputs = inputs or found
         return inputs
+
+    def holder_of_parts(self, agent: str | None, before: int, sought: Sought) -> Event | None:
+        """Give the nearest event of which a telling value stands inside a longer text."""
+        if sought.distinctness < RARE or not sought.words:
+            return None
+        for event in islice(self.sources.seen_by(agent, before=before), MOST_FOR_PARTS):
+            for leaf in self.sources.content(event).leaves:
+                inside = 0 < len(leaf.words) < len(sought.words) and leaf.words in sought.words
+                if inside and distinctness(leaf.value) == RARE:
+                    return event
+        return None
 
     # ------------------------------------------------------------ followed back
 
