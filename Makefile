@@ -42,7 +42,7 @@ coverage: $(VENV)/.dev
 	@$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
 
 bench: $(VENV)/.dev
-	@$(BIN)/python -m pytest tests/test_performance.py --benchmark-only --capture=no $(ARGS)
+	@$(BIN)/python -m pytest tests/test_performance*.py --benchmark-only --capture=no $(ARGS)
 
 lint: $(VENV)/.dev floors
 	@$(BIN)/ruff format --check

@@ -208,7 +208,7 @@ def test_a_result_says_what_it_knows():
     ]
     assert bisection.trusted
     assert (
-        "It was seen to begin once, and not to cease. All 9 snapshots are known from "
+        "It begins once and never ceases. All 9 snapshots are known from "
         f"{bisection.calls} calls: in the others nothing that it reads is different (failed)."
     ) == bisection.why
 
@@ -216,8 +216,8 @@ def test_a_result_says_what_it_knows():
 @pytest.mark.parametrize(
     "held,why",
     [
-        ([False, False], "It holds in none of 2."),
-        ([True, True], "It holds in the first snapshot already. It was not seen to cease."),
+        ([False, False], "It holds in none of the snapshots."),
+        ([True, True], "It holds in the first snapshot already and never ceases."),
         (
             [True, False],
             "It holds in the first snapshot already. It flips more than once or backwards: "
@@ -225,8 +225,7 @@ def test_a_result_says_what_it_knows():
         ),
         (
             [False, True, False],
-            "It flips more than once or backwards: it begins at 's2' (seq 2), "
-            "ceases at 's3' (seq 3).",
+            "It flips: it begins at 's2' (seq 2), ceases at 's3' (seq 3).",
         ),
     ],
 )
@@ -251,8 +250,8 @@ def test_states_that_cannot_be_judged_are_skipped():
     )  # fmt: skip
     assert [9, 10, 11, 12] == [one.seq for one in bisection.skipped]
     assert not bisection.trusted
-    assert "4 snapshots could not be judged" in bisection.why
-    assert "any of the 4 snapshots just before" in bisection.why
+    assert "Of 4 it cannot be told." in bisection.why
+    assert "It may begin to hold up to 4 snapshots before." in bisection.why
 
 
 def test_all_are_skipped():

@@ -9,7 +9,20 @@ from typing import Annotated
 
 import typer
 
-from argentum.cli import blame, compare, doctor, exchange, fork, log, program, runs, states, watch
+from argentum.cli import (
+    bisect,
+    blame,
+    compare,
+    doctor,
+    exchange,
+    fork,
+    history,
+    log,
+    program,
+    runs,
+    states,
+    watch,
+)
 from argentum.cli.terminal import plain
 from argentum.errors import ArgentumError, InputError, NotFoundError
 from argentum.options import OPTIONS
@@ -38,7 +51,9 @@ app.command("runs")(runs.runs)
 app.command("log")(log.log)
 app.command("show")(states.show)
 app.command("diff")(states.diff)
+app.command("history")(history.history)
 app.command("blame")(blame.blame)
+app.command("bisect")(bisect.bisect)
 app.command("compare")(compare.compare)
 app.command("watch")(watch.watch)
 app.command("fork")(fork.fork)

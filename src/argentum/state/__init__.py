@@ -1,6 +1,13 @@
 """What an agent's state was, when, and what changed."""
 
-from argentum.state.bisect import SKIP, Bisection, Flip, bisect, bisect_snapshots
+from argentum.state.bisect import (
+    SKIP,
+    Bisection,
+    Flip,
+    bisect,
+    bisect_snapshots,
+    bisect_verdicts,
+)
 from argentum.state.flat import flat_changes
 from argentum.state.history import Value, history
 from argentum.state.json_patch import apply_json_patch, json_patch
@@ -18,6 +25,7 @@ __all__ = [
     "apply_json_patch",
     "bisect",
     "bisect_snapshots",
+    "bisect_verdicts",
     "diff",
     "flat_changes",
     "from_jsonable",

@@ -15,7 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from argentum.errors import FormatError, InputError, NotFoundError, StoreError, shown
+from argentum.errors import (
+    ArgentumError,
+    FormatError,
+    InputError,
+    NotFoundError,
+    StoreError,
+    shown,
+)
 from argentum.state.dependence import Read, Reads, watched
 from argentum.state.history import check_one_agent
 from argentum.state.verdicts import WHOLE, Verdicts, bounds, next_to_ask
@@ -147,6 +154,24 @@ def bisect_snapshots(
     return _bisected(snapshots, judge, every=every, calls=calls)
 
 
+def bisect_verdicts(snapshots: Sequence[Snapshot], held: Sequence[bool | None]) -> Bisection:
+    """
+    Tell where a condition first holds from verdicts of all snapshots; None is what `SKIP` is.
+
+    Raises:
+        InputError: the snapshots are of several agents, or there are more or fewer verdicts.
+        NotFoundError: there are no snapshots.
+    """
+    _check(snapshots, None)
+    if len(held) != len(snapshots):
+        message = f"There are {len(held)} verdicts on {len(snapshots)} snapshots; give one on each."
+        raise InputError(message)
+    verdicts = Verdicts([snapshot.tree for snapshot in snapshots], lambda at: (held[at], None))
+    for at in range(len(held)):
+        verdicts.ask(at)
+    return result(snapshots, verdicts)
+
+
 def _plainly(answer: object) -> bool | None:
     return None if answer is SKIP else bool(answer)
 
@@ -194,9 +219,11 @@ def _check(snapshots: Sequence[Snapshot], calls: int | None) -> None:
 
 def _failed(snapshots: Sequence[Snapshot], at: int, error: Exception) -> InputError:
     snapshot = snapshots[at]
+    place = f"snapshot {shown(snapshot.label)} (seq {snapshot.seq}, {at + 1} of {len(snapshots)})"
+    if isinstance(error, ArgentumError):
+        return InputError(f"At {place}: {error}")
     return InputError(
-        f"The predicate raised {shown(error)} at snapshot {shown(snapshot.label)} (seq "
-        f"{snapshot.seq}, {at + 1} of {len(snapshots)}). Have it return SKIP for a state that it "
+        f"The predicate raised {shown(error)} at {place}. Have it return SKIP for a state that it "
         "cannot judge; where a key may be missing, use .get()."
     )
 
@@ -278,9 +305,9 @@ def _why(verdicts: Verdicts, flips: Sequence[Flip], *, found: bool, between: int
     unknown, count = verdicts.known.count(None), len(verdicts.known)
     said = [_flips_said(verdicts, flips, found=found)]
     if found and between:
-        said.append(f"It may begin to hold in any of the {between} snapshots just before.")
+        said.append(f"It may begin to hold up to {between} snapshots before.")
     if verdicts.skipped:
-        said.append(f"{len(verdicts.skipped)} snapshots could not be judged.")
+        said.append(f"Of {len(verdicts.skipped)} it cannot be told.")
     left = unknown - len(verdicts.skipped)
     if left:
         said.append(
@@ -298,20 +325,25 @@ def _why(verdicts: Verdicts, flips: Sequence[Flip], *, found: bool, between: int
 
 
 def _flips_said(verdicts: Verdicts, flips: Sequence[Flip], *, found: bool) -> str:
+    sure = None not in verdicts.known
     if not found:
-        where = "" if verdicts.known.count(None) else f" of {len(verdicts.known)}"
-        return f"It holds in none{where or ' of the snapshots that are known'}."
-    starts = "It holds in the first snapshot already. " if verdicts.known[0] else ""
+        return f"It holds in none of the snapshots{_known(verdicts)}."
+    starts = "It holds in the first snapshot already" if verdicts.known[0] else ""
     if not flips:
-        return f"{starts}It was not seen to cease."
+        ends = " and never ceases" if sure else " and was not seen to cease"
+        return f"{starts}{ends}." if starts else "It was not seen to cease."
     if len(flips) == 1 and flips[0].holds:
-        return "It was seen to begin once, and not to cease."
+        return "It begins once and never ceases." if sure else "It was seen to begin, not to cease."
     said = [
         f"{'begins' if flip.holds else 'ceases'} at {shown(flip.at.label)} (seq {flip.at.seq})"
         for flip in flips[:NAMED_FLIPS]
     ]
     more = f", and {len(flips) - NAMED_FLIPS} more" if len(flips) > NAMED_FLIPS else ""
-    return f"{starts}It flips more than once or backwards: it {', '.join(said)}{more}."
+    return f"{starts + '. ' if starts else ''}It flips: it {', '.join(said)}{more}."
+
+
+def _known(verdicts: Verdicts) -> str:
+    return " that are known" if None in verdicts.known else ""
 
 
 def _reads_said(verdicts: Verdicts) -> str:

@@ -25,8 +25,11 @@ FAR_OUT = 0.1
 
 WHOLE = (Read(VALUE, Path()),)
 
-Judge = Callable[[int], tuple[bool | None, tuple[Read, ...]]]
-"""Tells of a state, by number, whether the condition holds (None: unknown) and what it read."""
+Judge = Callable[[int], tuple[bool | None, tuple[Read, ...] | None]]
+"""
+Tells of a state, by number, whether the condition holds (None: it cannot be told), and what of the
+state that depends on (None: who knows).
+"""
 
 
 class Verdicts:
@@ -56,6 +59,8 @@ class Verdicts:
         self.calls += 1
         self.asked[at] = verdict
         self._note(at, verdict)
+        if reads is None:
+            return
         reads = WHOLE if self.misled else reads
         self.reads.update(dict.fromkeys(reads))
         for other in self._alike(at, reads):
