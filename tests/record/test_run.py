@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from argentum import Run, StoreError, create_agent_session
+from argentum import Run, StoreError, clock, create_agent_session
 from argentum.record import current_run
-from argentum.record.run import default_run
+from argentum.record.run import REST_NS, SLOW_NS, default_run
 from argentum.store import open_store
 from argentum.store.memory import MemoryStore
 
@@ -442,3 +442,52 @@ def test_what_cannot_be_shown_is_dropped_quietly(lenient, started):
     run.drop(Mute())
 
     assert "Mute: Mute()" == run.first_dropped
+
+
+class Breakable(MemoryStore):
+    """A store that can be broken."""
+
+    broken = False
+    asked = 0
+
+    def append(self, run_id, **columns):
+        if self.broken:
+            self.asked += 1
+            raise StoreError("Nothing answers.")
+        return super().append(run_id, **columns)
+
+
+def test_a_slow_failure_is_not_waited_for_again(lenient, monkeypatch):
+    """After a failure that took long, events are dropped at once until the store has rested."""
+    store = Breakable()
+    run = Run("x", store=store)
+    now = [0]
+
+    def tick():
+        now[0] += 2 * SLOW_NS
+        return now[0]
+
+    monkeypatch.setattr(clock, "now_ns", tick)
+    monkeypatch.setattr(clock, "elapsed_ns", lambda: now[0])
+    store.broken = True
+    for _ in range(5):
+        run.note("lost")
+    assert (1, 5) == (store.asked, run.dropped)
+    assert "Nothing answers" in run.first_dropped
+
+    store.broken = False
+    now[0] += REST_NS
+    assert None is not run.note("kept")
+    assert ["kept"] == [event.name for event in run.events() if event.kind == "note"]
+    assert 5 == store.run(run.run_id).dropped
+
+
+def test_a_quick_failure_is_tried_again_at_once(lenient):
+    """A failure that took no time does not keep the next event from the store."""
+    store = Breakable()
+    run = Run("x", store=store)
+    store.broken = True
+    run.note("lost")
+    store.broken = False
+
+    assert None is not run.note("kept")

@@ -285,3 +285,30 @@ def test_fault_of_the_recorder_is_shown(last):
 
     assert (0, "end\n", 1) == (done.code, done.out, info.dropped)
     assert [True, True] == [reason in listed.lines[1], reason in logged.lines[0]]
+
+
+def test_threads_and_exit_handlers_belong_to_the_run(last):
+    """What a program's threads and exit handlers record is in its run, before the closing event."""
+    program = write(
+        "late.py",
+        """
+        import argentum, atexit, threading, time
+        first = argentum.create_agent_session("main")
+        def late():
+            time.sleep(0.2)
+            argentum.create_agent_session("thread").note("in a thread")
+        def bye():
+            argentum.create_agent_session("exit").note("at exit")
+            first.note("in an old session")
+        atexit.register(bye)
+        threading.Thread(target=late).start()
+        raise SystemExit(3)
+        """,
+    )
+
+    assert 3 == recorded(program).code
+    info, events = last()
+    assert ["in a thread", "at exit", "in an old session"] == [
+        event.name for event in events if event.kind == "note"
+    ]
+    assert ("failed", "run", "close") == (info.status, events[-1].kind, events[-1].phase)

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock, options
-from argentum.errors import ArgentumError, InputError, shown
+from argentum.errors import ArgentumError, InputError, StoreError, shown
 from argentum.events import CLOSE, OPEN, POINT, Event, RunInfo
 from argentum.record.liveness import this_process
 from argentum.store import Store, open_store
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from argentum.record.forking import ForkPoint
     from argentum.record.session import AgentSession
     from argentum.state import Snapshot
+
+SLOW_NS = 1_000_000_000
+"""A failure that took so long must not be waited for at each event."""
+REST_NS = 5_000_000_000
+"""How long events are dropped at once after such a failure, before the store is tried again."""
+_RESTING = "The store failed slowly a moment ago; events are dropped until it is tried again."
 
 _around: ContextVar[tuple[Run, int] | None] = ContextVar("argentum_span", default=None)
 """The run and `seq` of the span that is open here; follows threads of work, async included."""
@@ -63,6 +69,8 @@ class Run:
         self.first_dropped = ""
         """Why the first of them could not."""
         self.status = "running"
+        self._status_at_exit = "done"
+        self._rests_until_ns = 0
         self._ended_at_ns: int | None = None
         self._dirty = False
         self._process = os.getpid()
@@ -169,20 +177,32 @@ class Run:
         span: int | None = None,
     ) -> int | None:
         """Add an event of any kind; give its `seq`, or None if it had to be dropped."""
+        began_ns = 0
         try:
+            if self._rests_until_ns:
+                self._rest()
             tree = body if isinstance(body, Tree) else self._frozen(kind, agent, phase, body)
             around = _around.get()
             parent = around[1] if around is not None and around[0] is self else None
+            began_ns = clock.now_ns()
             seq = self.store.append(
-                self.run_id, kind=kind, name=_title(kind, name), at_ns=clock.now_ns(), body=tree,
+                self.run_id, kind=kind, name=_title(kind, name), at_ns=began_ns, body=tree,
                 agent=None if agent is None else str(agent), phase=phase, span=span, parent=parent,
             )  # fmt: skip
             if self._dirty:
                 self._save()
         except Exception as error:  # noqa: BLE001 - a guest never breaks its host
+            if began_ns and clock.now_ns() - began_ns > SLOW_NS:
+                self._rests_until_ns = clock.elapsed_ns() + REST_NS
             self.drop(error)
             return None
         return seq
+
+    def _rest(self) -> None:
+        """Drop an event at once while the store rests from a failure that took long."""
+        if clock.elapsed_ns() < self._rests_until_ns:
+            raise StoreError(_RESTING)
+        self._rests_until_ns = 0
 
     def _frozen(self, kind: str, agent: str | None, phase: str, body: object) -> Tree:
         """Freeze a body; those of model calls share the messages that were there before."""
@@ -213,10 +233,22 @@ class Run:
         if faults_raise():
             raise error
 
-    def finish(self, status: str = "done") -> None:
-        """Record that the run is over; a second time it does nothing."""
+    def finish_at_exit(self, status: str) -> None:
+        """Record that the run is over when the process ends, after its threads and handlers."""
+        self._status_at_exit = status
+        if not self.is_kept:
+            self.finish(status)
+
+    def finish(self, status: str | None = None) -> None:
+        """
+        Record that the run is over; a second time it does nothing.
+
+        Args:
+            status: `done` by default.
+        """
         if self.status != "running" or os.getpid() != self._process:
             return
+        status = status or self._status_at_exit
         self.record("run", self.name, {"status": status}, phase=CLOSE, span=1)
         self.status, self._ended_at_ns = status, clock.now_ns()
         self._save()

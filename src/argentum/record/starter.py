@@ -99,8 +99,8 @@ def _run(program: Callable[[], object], run: Run) -> Outcome:
         with contextlib.suppress(ValueError, AttributeError):  # closed, or none
             sys.stdout.flush()
     finally:
-        set_current_run(None)
-        run.finish("done" if code == 0 else "failed")
+        # Threads and exit handlers of the program may still record, and join this run.
+        run.finish_at_exit("done" if code == 0 else "failed")
     return Outcome(run.run_id, code)
 
 
