@@ -24,7 +24,8 @@ from sybil import Document, Example
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+REAL_RUN = ROOT / "docs" / "why-real-run.md"
+PAGES = [ROOT / "README.md", *sorted({*(ROOT / "docs").glob("*.md")} - {REAL_RUN})]
 COMMANDS = {
     "python": [sys.executable],
     "argentum": [sys.executable, "-c", "import argentum.cli; argentum.cli.main()"],
@@ -98,6 +99,12 @@ def test_page(page: Path, own_place: Path):
     ]
     for example in Document.parse(str(page), *parsers).examples():
         example.evaluate()
+
+
+def test_page_on_real_runs(shared_data: Path, own_place: Path):
+    """Every block of the page about runs of the shared data set does what it shows."""
+    (own_place / "tau-airline").symlink_to(shared_data / "tau-airline")
+    test_page(REAL_RUN, own_place)
 
 
 def test_a_wrong_page_is_noticed(own_place: Path):

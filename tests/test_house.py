@@ -37,9 +37,14 @@ def test_public_names():
         "StateDiff",
         "StoreError",
         "__version__",
+        "bisect",
+        "blame",
+        "compare",
         "create_agent_session",
         "diff",
+        "history",
         "open_store",
+        "snapshots_of",
     ] == argentum.__all__
 
 

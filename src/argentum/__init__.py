@@ -24,7 +24,11 @@ if _TYPE_CHECKING:
         StoreError,
     )
     from argentum.record import AgentSession, Run, create_agent_session
-    from argentum.state import StateDiff, diff
+    from argentum.state import StateDiff, diff, snapshots_of
+    from argentum.state.bisect import bisect
+    from argentum.state.blame import blame
+    from argentum.state.compare import compare
+    from argentum.state.history import history
     from argentum.store import open_store
 
     __version__: str
@@ -41,9 +45,14 @@ __all__ = [
     "StateDiff",
     "StoreError",
     "__version__",
+    "bisect",
+    "blame",
+    "compare",
     "create_agent_session",
     "diff",
+    "history",
     "open_store",
+    "snapshots_of",
 ]
 
 _HOMES = {
@@ -57,9 +66,14 @@ _HOMES = {
     "Run": "argentum.record",
     "StateDiff": "argentum.state",
     "StoreError": "argentum.errors",
+    "bisect": "argentum.state.bisect",
+    "blame": "argentum.state.blame",
+    "compare": "argentum.state.compare",
     "create_agent_session": "argentum.record",
     "diff": "argentum.state",
+    "history": "argentum.state.history",
     "open_store": "argentum.store",
+    "snapshots_of": "argentum.state",
 }
 
 
