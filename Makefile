@@ -70,10 +70,10 @@ build: $(VENV)/.dev
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage*
 
-# What `demo` needs: the package as a user installs it.
+# What `demo` needs: the package as a user installs it, with what reads conditions.
 $(VENV)/.base: pyproject.toml | $(BIN)/python
 	@echo 'Installing argentum into $(VENV) …'
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[conditions]'
 	@touch $@
 
 # What everything else needs; it contains the base.
