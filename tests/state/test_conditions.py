@@ -173,6 +173,8 @@ BAD = (
     ("snapshot.lable == n", "There is no `snapshot.lable`", 0), ('"a" + 1 == n', "`+` does not", 4),
     ('n == "x', "cannot be read from here on", 5), ('name.matches("(")', "regular expression", 13),
     ('name.matches("(?=a)")', "do not look around", 13),
+    ('name.matches("a++")', "do not look around", 13),
+    ('name.matches("((a{99}){99}){9}")', "repeats at most", 13),
     ("name.matches(name)", "written out", 13), ('name.matches("a" + name)', "written out", 13),
     ("(" * 200 + "n", "nests too deep", 0), ("n == 1 &&\n n >", "It ends too early", 4),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from argentum.errors import InputError, MissingExtraError
@@ -117,7 +118,9 @@ def _check_names(text: str, expression: Expression) -> None:
             raise _no_condition(text, text.find(read.text), _said_in_python(read.text))
 
 
-_LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[1-9]")
+_NOT_IN_RE2 = re.compile(r"\(\?<?[=!>]|\\[1-9ZG]|[*+?}]\+")
+_REPEATED = re.compile(r"\{(\d+)(?:,(\d*))?\}")
+MOST_REPEATED = 1000
 
 
 def _check_patterns(text: str, expression: Expression) -> None:
@@ -129,8 +132,11 @@ def _check_patterns(text: str, expression: Expression) -> None:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
             raise _no_condition(text, at, f"The regular expression is none: {error}") from error
-        if _LOOKS_AROUND.search(pattern):
+        if _NOT_IN_RE2.search(pattern):
             reason = "The regular expressions here (RE2) do not look around or back"
+            raise _no_condition(text, at, reason)
+        if prod(int(high or low) for low, high in _REPEATED.findall(pattern)) > MOST_REPEATED:
+            reason = f"A regular expression here repeats at most {MOST_REPEATED} times"
             raise _no_condition(text, at, reason)
 
 
