@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, SupportsIndex
 from argentum.tree import Path, Tree
 from argentum.tree.chunks import digest_of
 from argentum.tree.encoding import unpack
-from argentum.tree.following import Follower
+from argentum.tree.following import follow
 from argentum.tree.kinds import CONTAINERS, Kind
 from argentum.tree.nodes import Branch, pages_of
 from argentum.tree.paths import Step
@@ -272,11 +272,9 @@ class Columns:
         return found
 
     def _through(self, path: str, look: Callable[[Tree | None], Any]) -> list[Any]:
-        follower = Follower(path)
         found: list[Any] = []
         last: tuple[Tree | None, Any] = (None, look(None))
-        for tree in self._trees:
-            part = follower.at(tree)
+        for part in follow(path, self._trees):
             if part is not last[0]:
                 last = (part, look(part))
             found.append(last[1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from argentum.errors import InputError, NotFoundError, not_found, shown
 from argentum.tree import Path, Record, Tree, same
-from argentum.tree.following import Follower
+from argentum.tree.following import Follower, follow
 from argentum.tree.paths import Key, Step
 
 if TYPE_CHECKING:
@@ -73,13 +73,12 @@ def history(snapshots: Sequence[Snapshot], path: str) -> list[Value]:
 
 def _starts(snapshots: Sequence[Snapshot], path: str) -> Iterator[tuple[Snapshot, Tree | None]]:
     """Give each snapshot at which the value is another than in the one before."""
-    follower = Follower(path)
     last: Tree | None = None
-    for number, snapshot in enumerate(snapshots):
-        found = follower.at(snapshot.tree)
-        if number == 0 or not is_same(last, found):
-            yield snapshot, found
-        last = found
+    found = follow(path, [snapshot.tree for snapshot in snapshots])
+    for number, (snapshot, tree) in enumerate(zip(snapshots, found, strict=True)):
+        if number == 0 or not is_same(last, tree):
+            yield snapshot, tree
+        last = tree
 
 
 def is_same(old: Tree | None, new: Tree | None) -> bool:

@@ -198,10 +198,15 @@ class Loader:
     def _children(self, content: list[Any]) -> list[Any]:
         of_groups, digests, *numbers = content
         cls = Group if of_groups else Page
-        return [
-            self._stub(cls, digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES], *three)
-            for at, three in enumerate(zip(*numbers, strict=True))
-        ]
+        get, stub = self._nodes.get, self._stub
+        children = []
+        start = 0
+        for count, size, mark in zip(*numbers, strict=True):
+            digest = digests[start : start + DIGEST_BYTES]
+            start += DIGEST_BYTES
+            known = get(digest)  # most often: one version of a list has nearly all of the last
+            children.append(known if type(known) is cls else stub(cls, digest, count, size, mark))
+        return children
 
     def _payloads(self, digests: list[bytes]) -> dict[bytes, bytes]:
         found = dict(self._fetch(digests))

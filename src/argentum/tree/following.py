@@ -8,6 +8,7 @@ nothing below is looked at again; what is new is read by itself, without its nei
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from weakref import WeakSet
 
@@ -77,6 +78,37 @@ class Follower:
         found = None if value is NOTHING else pack(value)
         self._decoded = (entry, depth, found)
         return found
+
+
+READ_AHEAD = 256
+"""Trees of which the tops are read in one question to their store."""
+
+
+def follow(path: str, trees: Sequence[Tree]) -> Iterator[Tree | None]:
+    """
+    Give what lies at a path in each of many trees (see `Follower.at`).
+
+    Raises:
+        InputError: the text is not a path.
+        FormatError: a stored part is missing or was altered.
+    """
+    follower = Follower(path)
+    for start in range(0, len(trees), READ_AHEAD):
+        window = trees[start : start + READ_AHEAD]
+        if follower.path.parts:
+            _read_tops(window)
+        yield from map(follower.at, window)
+
+
+def _read_tops(trees: Iterable[Tree]) -> None:
+    """Read the first page or group of each tree, those of one kind and store in one go."""
+    waiting: dict[tuple[type, int], list[Page | Group]] = {}
+    for tree in trees:
+        top = tree.root.top if type(tree.root) is Branch else None
+        if top is not None and not top.is_filled():
+            waiting.setdefault((type(top), id(top.source)), []).append(top)
+    for nodes in waiting.values():
+        fill_all(nodes)
 
 
 def _is_same(old: Entry | None, new: Entry) -> bool:
