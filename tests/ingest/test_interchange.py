@@ -20,6 +20,7 @@ from tests.ingest.conftest import RUN, START_NS, contents, event
 from argentum import Run
 from argentum.ingest import exported, import_file
 from argentum.store import open_store
+from argentum.store.memory import MemoryStore
 
 
 class Color(enum.Enum):
@@ -302,3 +303,23 @@ def test_event_before_its_run(store, lines):
         "line 3: An event comes before its run; a file starts with a record of type run.",
         "line 4: An event comes before its run; a file starts with a record of type run.",
     ] == result.problems
+
+
+@pytest.mark.parametrize("where", ["body", "state"])
+def test_a_typed_value_that_cannot_be_read_again(tmp_path, where):
+    """It is a problem of its line; the run stays readable with all its other events."""
+    odd = {"$type": "enum", "value": [5, 5, 5]}
+    kind = "snapshot" if where == "state" else "note"
+    lines = [
+        {"type": "run", "format": "argentum.run/1", "run_id": "r"},
+        {"type": "event", "kind": kind, "agent": "a", where: {"odd": odd}},
+        {"type": "event", "kind": "note", "name": "good"},
+    ]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    store = MemoryStore()
+    result = import_file(path, store)
+
+    assert 1 == len(result.problems)
+    assert result.problems[0].startswith("line 2: ")
+    assert ["good"] == [event.name for event in store.events("r")]

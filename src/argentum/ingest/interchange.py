@@ -237,7 +237,7 @@ class Reader:
         patched = "state" not in record and agent not in self._typed
         if not has_types(record.get("state_patch") if patched else document):
             return freeze(document, before), False
-        return freeze(from_jsonable(document), before), True
+        return _typed_tree(document, before), True
 
     def _end(self, record: Record) -> None:
         run = self._opened()
@@ -263,7 +263,17 @@ class Reader:
 
 
 def _body(record: Record) -> Tree:
-    return freeze(from_jsonable(record.get("body", {})))
+    document = record.get("body", {})
+    return _typed_tree(document) if has_types(document) else freeze(from_jsonable(document))
+
+
+def _typed_tree(document: Any, before: Tree | None = None) -> Tree:
+    """Freeze what was written with its types, and look whether it can be read again."""
+    tree = freeze(from_jsonable(document), before)
+    if freeze(tree.thaw(live=False)) != tree:
+        message = f"{shown(document)} has a `$type` with a value that does not fit it."
+        raise FormatError(message)
+    return tree
 
 
 def _text(record: Record, field: str) -> str:
