@@ -71,11 +71,18 @@ def test_runs_a_program_from_the_state(trip, program):
 
 def test_runs_a_module(trip, program, tmp_path):
     """With -m the program is a module."""
-    done = argentum_process(
-        "fork", "-q", "@end", "-m", "--", "again", PYTHONPATH_MORE="", PWD=str(tmp_path)
-    )
+    done = argentum_process("fork", "-q", "@end", "-m", "--", "again")
 
     assert (0, "0.2 []\n", "") == (done.code, done.out, done.err)
+
+
+def test_a_variable_forks_what_is_run(trip, program):
+    """`argentum run` starts from where ARGENTUM_FORK says; a slip there is told."""
+    done = argentum_process("run", program, ARGENTUM_FORK="@planner/start")
+    assert (0, "0.9 []\n") == (done.code, done.out)
+
+    done = argentum_process("run", program, ARGENTUM_FORK="@strat")
+    assert (2, True) == (done.code, "Did you mean 'start'?" in done.err)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pkgutil import get_importer
 from types import TracebackType
 
+from argentum import options
 from argentum.errors import InputError
-from argentum.record.forking import ForkPoint
+from argentum.record.forking import ForkPoint, find_fork_point
 from argentum.record.run import Run, set_current_run
 from argentum.store import Store
 
@@ -54,12 +55,13 @@ def run_script(
 
     Raises:
         InputError: there is no such file.
+        NotFoundError: `ARGENTUM_FORK` names no recorded state.
     """
     check_script(path)
     sys.argv = [path, *arguments]
     sys.path[0:0] = [os.path.dirname(os.path.realpath(path))]  # noqa: PTH120 - as the interpreter does
     title = name or os.path.basename(path)  # noqa: PTH119
-    return _run(lambda: _run_path(path), Run(title, store=store, start=start))
+    return _run(lambda: _run_path(path), Run(title, store=store, start=_start_of(start, store)))
 
 
 def _run_path(path: str) -> None:
@@ -88,7 +90,13 @@ def run_module(
     sys.argv = [module, *arguments]
     sys.path[0:0] = [os.getcwd()]  # noqa: PTH109 - as the interpreter does
     program = lambda: runpy.run_module(module, run_name="__main__", alter_sys=True)  # noqa: E731
-    return _run(program, Run(name or module, store=store, start=start))
+    return _run(program, Run(name or module, store=store, start=_start_of(start, store)))
+
+
+def _start_of(start: ForkPoint | None, store: Store) -> ForkPoint | None:
+    """Give where the run starts: as it was said, or as `ARGENTUM_FORK` says."""
+    revision = options.text("ARGENTUM_FORK")
+    return find_fork_point(revision, store) if start is None and revision else start
 
 
 def _run(program: Callable[[], object], run: Run) -> Outcome:
