@@ -270,6 +270,7 @@ def _body(record: Record) -> Tree:
 def _typed_tree(document: Any, before: Tree | None = None) -> Tree:
     """Freeze what was written with its types, and look whether it can be read again."""
     tree = freeze(from_jsonable(document), before)
+    tree.thaw()  # raises if it cannot
     if freeze(tree.thaw(live=False)) != tree:
         message = f"{shown(document)} has a `$type` with a value that does not fit it."
         raise FormatError(message)
