@@ -193,6 +193,16 @@ def test_nothing_is_trusted_that_was_not_seen():
     assert bisection.unknown == MANY - 16
 
 
+@pytest.mark.parametrize("kind", ["alternating", "holds at first"])
+def test_the_ends_and_the_neighbourhood_are_sampled(kind):
+    """Where nothing says which state to suspect, the ends and the next state are looked at."""
+    rng = random.Random(2)
+    condition = "a digest that is always another"
+    snapshots = planted(condition, truths(kind, MANY, rng), rng)
+
+    assert bisect(snapshots, CONDITIONS[condition][1]).monotone is False
+
+
 def test_a_result_says_what_it_knows():
     """The answer, its neighbour, the calls and the reason are there to be shown."""
     snapshots = frozen({"step": step, "failed": step >= 5} for step in range(9))
@@ -220,8 +230,7 @@ def test_a_result_says_what_it_knows():
         ([True, True], "It holds in the first snapshot already and never ceases."),
         (
             [True, False],
-            "It holds in the first snapshot already. It flips more than once or backwards: "
-            "it ceases at 's2' (seq 2).",
+            "It holds in the first snapshot already. It flips: it ceases at 's2' (seq 2).",
         ),
         (
             [False, True, False],

@@ -127,7 +127,8 @@ def next_to_ask(verdicts: Verdicts) -> int | None:
     suspect = max(_suspects(verdicts, unknown, first), default=None)
     if suspect is not None:
         return suspect.at
-    return 0 if unknown[0] == 0 else _loneliest(unknown)
+    near = (first + 1, 0, before - 1)
+    return next((at for at in near if at in set(unknown)), _loneliest(unknown))
 
 
 def _loneliest(unknown: list[int]) -> int:
