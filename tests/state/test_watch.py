@@ -144,6 +144,22 @@ def test_a_function_is_called_only_for_what_changed() -> None:
     assert [1, 2] == calls
 
 
+def test_states_that_come_back_are_known_again() -> None:
+    """Histories that share a checker agree with those that do not, also where states come back."""
+    states = [{"list": [{"n": n, "pad": "x" * 900} for n in range(20)], **PADDING}]
+    states += [{**states[0], "list": [*states[0]["list"], {"n": -n}]} for n in range(9)]
+    trees = [snapshot.tree for snapshot in history(states)]
+    order = [0, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 0, 9, 3, 0, 1]
+    snapshots = [Snapshot(str(at), trees[at], 0, seq) for seq, at in enumerate(order)]
+    watch = Watch("list.all(item, item.n >= 0) || list == previous.list")
+    shared = watch.checker()
+
+    expected = [seq for seq, at in enumerate(order) if at > 1 and seq > 0]
+    for _ in range(2):
+        report = watch_over(snapshots, watch, shared)
+        assert expected == [found.snapshot.seq for found in report.breaks]
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

@@ -41,6 +41,7 @@ from argentum.state.expression import (
 )
 from argentum.state.quick import quick
 from argentum.state.reading import (
+    KEPT_VALUES,
     Item,
     PathReader,
     are_equal,
@@ -178,8 +179,7 @@ class Checker:
         self._needs_previous = self._reads_previous and not condition.asks_for_previous
         self._only_values = all(slot.read.how == VALUE for slot in slots)
         self._quick = quick(condition.expression)
-        self._seen: list[Item] | None = None
-        self._outcome = HELD
+        self._seen: list[tuple[list[Item], Outcome]] = []
 
     def check(self, snapshot: Snapshot, before: Snapshot | None = None) -> Outcome:
         """Tell whether the condition holds for a snapshot (see `Condition.check`)."""
@@ -190,16 +190,16 @@ class Checker:
             answer = None if self._quick is None else self._quick.answer(items)
             if answer is not None:
                 return HELD if answer else BROKEN
-            seen = self._seen
-            if seen is None or not all(map(is_same, items, seen)):
-                self._outcome = self._evaluated(items)
-                if self._outcome.held is None:
-                    return self._explained(snapshot, before, items)
-                self._seen = items
+            for seen, known in self._seen:
+                if all(map(is_same, items, seen)):
+                    return known
+            outcome = self._evaluated(items)
+            if outcome.held is None:
+                return self._explained(outcome.why, snapshot, before, items)
+            self._seen = [(items, outcome), *self._seen[: KEPT_VALUES - 1]]
         except ArgentumError as error:  # a damaged store, or a value that nests too deep
-            self._seen = None
             return Outcome(None, str(error))
-        return self._outcome
+        return outcome
 
     def values(self, snapshot: Snapshot, before: Snapshot | None = None) -> dict[str, Any]:
         """Give what the condition reads (see `Condition.values`)."""
@@ -271,9 +271,10 @@ class Checker:
             return NOTHING if count is None else float(count) if floats else count
         return item if item is NOTHING else cel_of(item, floats=floats)
 
-    def _explained(self, snapshot: Snapshot, before: Snapshot | None, items: list[Item]) -> Outcome:
+    def _explained(
+        self, why: str, snapshot: Snapshot, before: Snapshot | None, items: list[Item]
+    ) -> Outcome:
         """Put a reason that names a variable of ours into words of the state."""
-        why = self._outcome.why
         missing = _MISSING.search(why)
         if missing is not None:
             at = int(missing[1])
@@ -294,8 +295,8 @@ class Checker:
                 for slot, item in zip(self._slots, items, strict=True)
                 if slot.read.how == VALUE and item is not NOTHING
             )
-            return Outcome(None, why + (f" Here {named}." if named else ""))
-        return self._outcome
+            why += f" Here {named}." if named else ""
+        return Outcome(None, why)
 
 
 class _Slot(NamedTuple):

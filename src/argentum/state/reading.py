@@ -16,6 +16,8 @@ SMALL_BYTES = 32
 """What may be a number, and is decoded at once."""
 SHOWN_BYTES = 50_000
 """Encoded size from which a value is told of in words: a break should cost no copy of a state."""
+KEPT_VALUES = 6
+"""Large values of a path that are known again, of which two stay decoded."""
 SCALARS = frozenset({float, int, bool, str, type(None)})
 
 
@@ -35,6 +37,11 @@ class Found:
         if self._value is NOTHING and self._tree is not None:
             self._value = self._tree.thaw(live=False)
         return self._value
+
+    def forget(self) -> None:
+        """Let go of what can be read again."""
+        if self._tree is not None:
+            self._value = self._cel = self._floats = NOTHING
 
     def tree(self) -> Tree:
         """Give the value as a tree."""
@@ -121,6 +128,8 @@ class PathReader:
         self._followers = [Follower(path) for path in paths]
         self._items: list[Item] = [NOTHING] * len(paths)
         self._trees: list[Tree | None] = [None] * len(paths)
+        self._recent: list[list[tuple[object, Found]]] = [[] for _ in paths]
+        """By path, the latest large values, by what tells them apart."""
         self._last: tuple[Tree | None, list[Item]] = (None, [])
         self._older: tuple[Tree | None, list[Item]] = (None, [])
 
@@ -152,18 +161,27 @@ class PathReader:
             part = follower.at(tree)
             if part is not trees[at]:
                 trees[at] = part
-                items[at] = _item_of(part)
+                items[at] = NOTHING if part is None else self._item_of(at, part)
         return list(items)
 
-
-def _item_of(part: Tree | None) -> Item:
-    if part is None:
-        return NOTHING
-    root = part.root
-    if type(root) is bytes and len(root) <= SMALL_BYTES:
+    def _item_of(self, at: int, part: Tree) -> Item:
+        root = part.root
+        if type(root) is not bytes:
+            return self._found_again(at, part, root.top)  # type: ignore[union-attr]
+        if len(root) > SMALL_BYTES:
+            return Found(part)
         value = unpack(root)
         return value if type(value) in SCALARS else Found(part, value)
-    return Found(part)
+
+    def _found_again(self, at: int, part: Tree, top: object) -> Found:
+        """Give the same `Found` for a value that came back, as at the start of the next run."""
+        recent = self._recent[at]
+        found = next((one for known, one in recent if known is top), None) or Found(part)
+        rest = [(known, one) for known, one in recent if known is not top]
+        self._recent[at] = [(top, found), *rest[: KEPT_VALUES - 1]]
+        for _, old in rest[1:]:
+            old.forget()
+        return found
 
 
 def _item_in(value: Any, parts: Sequence[Any]) -> Item:
