@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 from tests.tree.values import values
 
 from argentum.matching import COMMON, ORDINARY, RARE, Content, Sought, distinctness, says_same
+from argentum.matching.contents import IDENTIFIER_PART, INSIDE, LESS, ROUNDED
+from argentum.matching.index import Index
+from argentum.matching.sought import CONTAINERS
 from argentum.tree import Member, Path, freeze
 
-NUMBER, ROUNDED = "same number written differently", "same number rounded"
+NUMBER, ROUNDED_NUMBER = "same number written differently", "same number rounded"
 TEXT, PART = "same text but for case and punctuation", "part of the text"
 DATE, DAY = "same date written differently", "same day"
 IN_TEXT, PERCENTAGE = "number in the text", "same number as a percentage"
@@ -40,11 +43,13 @@ IN_TEXT, PERCENTAGE = "number in the text", "same number as a percentage"
         ("15%", 0.15, NUMBER),
         (Decimal("12.50"), 12.5, NUMBER),
         (Fraction(1, 4), 0.25, NUMBER),
-        (0.1523, "15 %", ROUNDED),
-        (1523, "1.5k", ROUNDED),
-        (152.42, 152, ROUNDED),
+        (0.1523, "15 %", ROUNDED_NUMBER),
+        (1523, "1.5k", ROUNDED_NUMBER),
+        (152.42, 152, ROUNDED_NUMBER),
         (1843, "It costs 1,843 EUR in total.", IN_TEXT),
         (1843, "In 2024, 1843.", IN_TEXT),
+        (1843, "Room 1843: free", IN_TEXT),
+        (1843, "1,200-1,843 EUR", IN_TEXT),
         (10**40, 10**40, "same value"),
         (math.nan, math.nan, "same value"),
     ],
@@ -104,7 +109,19 @@ def test_texts(value, other, how):
 )
 def test_who_tells_less(less, more):
     """A match says whether what was found has more digits than what was looked for, or fewer."""
-    assert (3, 4) == (says_same(less, more).loss, says_same(more, less).loss)
+    assert (ROUNDED, LESS) == (says_same(less, more).loss, says_same(more, less).loss)
+
+
+@pytest.mark.parametrize("value", [4821, "4821"], ids=repr)
+@pytest.mark.parametrize(
+    "text", ["INV-4821", "on INV-4821.", "Order #4821", "555-0192-4821", "a-9-4821"]
+)
+def test_digits_of_an_identifier(value, text):
+    """The digits of an identifier are found as such, which is less than a number in a text."""
+    found = says_same(value, text)
+
+    assert (IDENTIFIER_PART, INSIDE) == (found.how, found.loss)
+    assert IN_TEXT == says_same(4821, f"{text} costs 4,821").how
 
 
 @pytest.mark.parametrize("value,other", [("HAT001", "HAT0012"), ("art", "party"), ("!", "?")])
@@ -222,6 +239,8 @@ def test_containers():
     content = Content({"a": "[1, [2, 3]]"})
 
     assert ("a", 1) == content.find(Sought((2, 3))).where
+    assert [True, False] == [content.find(Sought([2, 3], name)).is_named for name in "ab"]
+    assert ("b",) == Content({"a": [], "b": []}).find(Sought([], "b")).where
     assert None is content.find(Sought([2]))
 
 
@@ -232,6 +251,41 @@ def test_any_values(value, other):
 
     says_same(plain, second)
     says_same(plain, {"a": [plain, second], "b": str(second)}, name="a")
+
+
+def found_at(contents, sought):
+    """Give the places of the contents that hold a value, by looking into each."""
+    return {place for place, one in enumerate(contents) if one.find(sought) is not None}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1843, "1,843", 0.1523, "x_y", "b", True, None, "", "!", [], {"a": 1}, b"b", math.inf, 10**99,
+     date(2026, 3, 1), "1 March 2026", "INV-4821", 4821],
+    ids=repr,
+)  # fmt: skip
+def test_index(value):
+    """An index names each content that holds a value, and leaves others out."""
+    texts = ["A, B: true", "is_b none", "1.8k x_y", "15 %", "INV-4821", "on 2026-03-01T10:00"]
+    contents = [Content(one) for one in (*texts, *({"b": one} for one in (*texts, value)), 7, "7")]
+    sought = Sought(value, "b")
+    places = Index(contents).places(sought)
+
+    assert found_at(contents, sought) <= set(places)
+    assert sorted(places) == list(places)
+    assert isinstance(value, CONTAINERS) or len(places) < len(contents)
+
+
+@given(st.lists(values, max_size=4), st.sampled_from(["", "a", "b"]))
+def test_index_of_any_values(some, name):
+    """An index names every content in which a value is found, whatever the values are."""
+    plain = [freeze(one).thaw(live=False) for one in some]
+    contents = [Content({"a": one, "b": str(one)}) for one in plain]
+    index = Index(contents)
+
+    for value in plain:
+        sought = Sought(value, name)
+        assert found_at(contents, sought) <= set(index.places(sought))
 
 
 @given(st.integers(1000, 10**12), st.sampled_from(["{:,}", "${:,}", "{}.00", "{:,} EUR", " {} "]))

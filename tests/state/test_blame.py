@@ -104,13 +104,22 @@ def test_unrecorded_with_nothing_between(session):
 
 def test_text_put_together(session):
     """A text that the program put together is unrecorded; where parts of it stand is said."""
-    session.snapshot("before", {"draft": ""})
-    session.note("Helium is noble.")
-    session.snapshot("after", {"draft": "Dear reader, helium is noble. Neon is, too."})
+    with session.tool_call("search") as call:
+        call.output("Helium is noble.")
+    session.handoff("b", {"facts": ["Helium is noble.", "Who makes mistakes learns."]})  # 5
+    writer = session.run.session("b")
+    writer.snapshot("before", {"draft": ""})
+    writer.note("Neon is noble, too. Or is it not?")  # 8
+    writer.snapshot("after", {"draft": "Dear all, helium is noble. Neon is noble, too. Bye."})
     found = blamed(session.run, "draft")
 
-    assert "unrecorded" == found.verdict
-    assert "though parts of it stand in the note 'Helium is noble.' (event 4)" in found.why
+    assert ("unrecorded", None, None) == told(found)
+    assert [("Helium is noble.", [5, 4]), ("Neon is noble, too.", [8])] == [
+        (piece.text, [step.event.seq for step in piece.steps]) for piece in found.pieces
+    ]
+    assert "though parts of it stand in the handoff from 'a' to 'b' (event 5) and 1 more" in (
+        found.why
+    )
 
 
 def test_value_put_back(session):
@@ -223,6 +232,43 @@ def test_only_what_is_new_in_a_container(session):
     session.snapshot("after", {"facts": ["known for ever", "Helium is noble"]})
 
     assert ("recorded", 4, 4) == told(blamed(session.run, "facts"))
+
+
+@pytest.mark.parametrize("left", [[], {}, (), "", None, [1], {"a": 1}], ids=repr)
+def test_emptied(session, left):
+    """What a tool returned under the same name explains a value that it emptied or made shorter."""
+    session.snapshot("before", {"v": {"a": 1, "b": 2} if isinstance(left, dict) else [1, 2]})
+    with session.tool_call("clear") as call:
+        call.output({"v": left, "w": left})
+    session.snapshot("after", {"v": left})
+    found = blamed(session.run, "v")
+
+    assert ("recorded", 5, 5, "likely") == (*told(found), found.certainty)
+    assert ["output.v"] == [step.where for step in found.steps]
+
+
+@pytest.mark.parametrize("output", [{"w": []}, {"v": [1]}, "[]", None])
+def test_emptied_by_nobody(session, output):
+    """An empty value under another name explains none, nor does one that was given long before."""
+    with session.tool_call("early") as call:
+        call.output({"v": []})
+    session.snapshot("before", {"v": [1, 2]})
+    with session.tool_call("clear") as call:
+        call.output(output)
+    session.snapshot("after", {"v": []})
+    session.snapshot("end", {"v": []})
+
+    assert "unrecorded" == blamed(session.run, "v").verdict
+
+
+def test_something_removed(session):
+    """Of a container from which something went, the reason says so."""
+    session.snapshot("before", {"v": [1, 2]})
+    session.snapshot("after", {"v": [1]})
+    found = blamed(session.run, "v")
+
+    assert "unrecorded" == found.verdict
+    assert found.why.startswith("Something was removed from it, and no recorded event")
 
 
 def test_item_of_a_trimmed_list(session):

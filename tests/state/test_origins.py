@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from argentum import Run
@@ -158,6 +160,95 @@ def test_copied_within_the_state(run):
     a.snapshot("t", {"offer": 1843, "price": 1843})
 
     assert ("sure", [5, 4]) == way(run, "price")
+
+
+def test_shown_after_the_state_had_a_copy(run):
+    """What an event showed the agent goes before an older copy somewhere in its own state."""
+    a = run.session("a")
+    state = {"flights": {"HAT057": {"number": "HAT057"}}, "booked": {"number": None}}
+    a.snapshot("s", state)  # 3
+    use(a, '[{"number": "HAT057"}]', to="Oslo")  # 4, 5
+    a.snapshot("t", state)
+    ask(a, {"call": {"number": "HAT057"}})  # 7, 8
+    use(a, {"number": "HAT057"}, number="HAT057")  # 9, 10
+    a.snapshot("u", state | {"booked": {"number": "HAT057"}})
+    found = blame(list(run.events()), "booked.number")
+
+    assert ("likely", [10, 9, 8, 5]) == way(run, "booked.number")
+    assert "the state of 'a' at 's' (event 3) holds it as well" in found.why
+
+
+def test_copy_made_after_it_was_shown(run):
+    """A copy in the state that came after the event that showed the value is a step on the way."""
+    a = run.session("a")
+    use(a, {"number": "HAT057"}, to="Oslo")  # 3, 4
+    a.snapshot("s", {"offers": ["HAT057"]})  # 5
+    ask(a, "Other things.")
+    a.snapshot("t", {"offers": ["HAT057"], "number": "HAT057"})
+
+    assert ("sure", [5, 4]) == way(run, "number")
+
+
+@pytest.mark.parametrize("nested,expected", [(False, [11, 10, 8]), (True, [13, 12, 11, 9])])
+def test_agent_as_a_tool(run, nested, expected):
+    """The result of a tool that is an agent goes back to what that agent got it from."""
+    boss, middle, helper = (run.session(name) for name in "abc")  # 2, 3, 4
+    boss.snapshot("s", {"price": 0})  # 5
+    with boss.tool_call("ask_helper", {"about": "Oslo"}) as asked:  # 6
+        with middle.tool_call("ask_on") if nested else nullcontext() as inner:
+            use(helper, {"price": 1834.5})
+            ask(helper, "It costs 1,834.50.", [{"role": "tool", "content": '{"price": 1834.5}'}])
+            if nested:
+                inner.output("It costs 1,834.50.")
+        asked.output("It costs 1,834.50.")
+    boss.snapshot("t", {"price": 1834.5})
+
+    assert ("sure", expected) == way(run, "price")
+
+
+def test_agent_as_a_tool_that_had_it_in_its_state(run):
+    """Where no event of the inner agent holds the value, its state does."""
+    boss, helper = run.session("a"), run.session("b")  # 2, 3
+    with boss.tool_call("ask_helper", {"about": "Oslo"}) as asked:  # 4
+        helper.snapshot("s", {"best": 1834.5})  # 5
+        asked.output("It costs 1,834.50.")  # 6
+    boss.snapshot("t", {"price": 1834.5})
+
+    assert ("sure", [6, 5]) == way(run, "price")
+
+
+def test_agent_as_a_tool_that_was_told_the_value(run):
+    """A value that the arguments hold was the caller's, whatever happened inside."""
+    boss, helper = run.session("a"), run.session("b")  # 2, 3
+    with boss.tool_call("ask_helper", {"about": "1834.5"}) as asked:  # 4
+        use(helper, {"price": 1834.5})  # 5, 6
+        asked.output("It costs 1,834.50.")  # 7
+    boss.snapshot("t", {"price": 1834.5})
+
+    assert ("sure", [7, 4]) == way(run, "price")
+
+
+@pytest.mark.parametrize(
+    "output,key,certainty",
+    [
+        ({"invoice": "INV-4821"}, "amount", "guess"),
+        ("Sent as INV-4821 today.", "amount", "guess"),
+        ("Order #4821", "amount", "guess"),
+        ("Call 555-0192-4821.", "amount", "guess"),
+        ({"invoice": "INV-4821"}, "invoice", "likely"),
+        ("INV-4821 costs 4,821 EUR.", "amount", "sure"),
+        ({"invoice": "INV-4821-7"}, "amount", None),
+    ],
+)
+def test_digits_of_an_identifier(run, output, key, certainty):
+    """A number that is only found inside an identifier is a guess at most."""
+    a = run.session("a")
+    a.snapshot("s", {key: 0})
+    use(a, output)
+    a.snapshot("t", {key: 4821})
+    found = blame(list(run.events()), key)
+
+    assert certainty == (found.certainty if found.writer else None)
 
 
 @pytest.mark.parametrize(

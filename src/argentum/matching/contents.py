@@ -13,14 +13,15 @@ from argentum.matching.dates import Moment, dates_in, dates_of, is_day_only, sam
 from argentum.matching.numbers import Reading, is_rounded, numbers_in, numbers_of
 from argentum.matching.sought import COMMON, CONTAINERS, Sought, plain_value
 from argentum.matching.texts import name_of, words_of
-from argentum.tree import Key, Path, Record
+from argentum.tree import Key, Record
 from argentum.tree.encoding import pack
 from argentum.tree.paths import Step
 
-SAME, WRITTEN, PART, ROUNDED, LESS = 0, 1, 2, 3, 4
+SAME, WRITTEN, PART, INSIDE, ROUNDED, LESS = range(6)
 """
 What the value that is looked for lacks of what was found: nothing, the spelling, what stood around
-it, digits or the time of day. `LESS`: the other way, what was found has fewer digits or no time.
+it, the rest of an identifier, digits or the time of day. `LESS`: the other way, what was found has
+fewer digits or no time.
 """
 MOST_LEAVES = 200_000
 MOST_JSON_CHARACTERS = 5_000_000
@@ -32,7 +33,7 @@ SAME_TEXT, SAME_DATE = "same text but for case and punctuation", "same date writ
 ROUNDED_NUMBER, SAME_DAY = "same number rounded", "same day"
 TEXT_PART, NUMBER_PART = "part of the text", "number in the text"
 SAME_WORD, DATE_PART, WORD_PART = "same value as a word", "date in the text", "said in the text"
-PERCENTAGE = "same number as a percentage"
+PERCENTAGE, IDENTIFIER_PART = "same number as a percentage", "digits of an identifier"
 
 
 class Match(NamedTuple):
@@ -41,7 +42,7 @@ class Match(NamedTuple):
     how: str
     """In words: `same value`, `number in the text`, …"""
     loss: int
-    """`SAME`, `WRITTEN`, `PART`, `ROUNDED` or `LESS`."""
+    """`SAME`, `WRITTEN`, `PART`, `INSIDE`, `ROUNDED` or `LESS`."""
     is_named: bool
     """Whether it stands under the same name."""
     where: tuple[Step, ...]
@@ -50,7 +51,7 @@ class Match(NamedTuple):
     @property
     def rank(self) -> tuple[bool, bool, int]:
         """Order matches of one value, the best first."""
-        return self.loss >= ROUNDED, not self.is_named, self.loss
+        return self.loss > PART, not self.is_named, self.loss
 
 
 class Leaf:
@@ -93,7 +94,7 @@ def leaves(value: Any, steps: tuple[Step, ...] = (), *, into_json: bool = True) 
         given += 1
         yield Leaf(here, part)
         inside = json_in(part) or _table_in(part) if into_json else None
-        if inside is not None:
+        if inside:
             stack.append((here, inside))
 
 
@@ -115,17 +116,16 @@ def _parts_of_record(fields: dict[str, Any]) -> list[tuple[Step, Any]] | None:
     return named + [(step, one) for step, one in inner if step not in fields]
 
 
-def json_in(value: Any) -> Any:
+def json_in(value: Any) -> dict[str, Any] | list[Any] | None:
     """Read a text that is a JSON object or list; None if it is none."""
     if not isinstance(value, str) or len(value) > MOST_JSON_CHARACTERS:
         return None
     if value[:1] not in ("{", "[") and value.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        inside = json.loads(value)
+        return json.loads(value)  # type: ignore[no-any-return] # by its first character
     except (ValueError, RecursionError):
         return None
-    return inside or None
 
 
 def _table_in(value: Any) -> list[dict[str, str]] | None:
@@ -163,12 +163,12 @@ class Content:
         self._text: str | None = None
         self._numbers: dict[Decimal, list[tuple[Reading, Leaf, bool]]] | None = None
         self._dates: list[tuple[Moment, Leaf, str]] | None = None
-        self._containers: dict[bytes, tuple[Step, ...]] | None = None
+        self._containers: dict[bytes, list[tuple[Step, ...]]] | None = None
 
     def find(self, sought: Sought) -> Match | None:
         """Find the best place that says the same; None if there is none."""
         if isinstance(sought.value, CONTAINERS):
-            return self._container(sought.value)
+            return self._container(sought)
         return min(self._matches(sought), key=lambda match: match.rank, default=None)
 
     def _matches(self, sought: Sought) -> Iterator[Match]:
@@ -214,39 +214,55 @@ class Content:
                 yield Match(SAME_TEXT, WRITTEN, named, leaf.steps)
             else:
                 told = named or sought.is_named_in(leaf.words, sought.words)
-                yield Match(TEXT_PART, PART, told, leaf.steps)
+                how = (IDENTIFIER_PART, INSIDE) if sought.numbers else (TEXT_PART, PART)
+                yield Match(*how, told, leaf.steps)
 
-    def _same_numbers(self, sought: Sought) -> Iterator[Match]:
+    @property
+    def numbers(self) -> dict[Decimal, list[tuple[Reading, Leaf, bool]]]:
+        """The numbers by their sizes, and whether each is all of its leaf."""
         if self._numbers is None:
             self._numbers = _numbers_by_size(self.leaves)
+        return self._numbers
+
+    @property
+    def dates(self) -> list[tuple[Moment, Leaf, str]]:
+        """The dates, with the text of one that stands in a longer text."""
+        if self._dates is None:
+            self._dates = _dates_among(self.leaves)
+        return self._dates
+
+    def _same_numbers(self, sought: Sought) -> Iterator[Match]:
         for wanted in sought.numbers:
             yield from self._near_numbers(sought, wanted, _number_match)
-        for wanted in _as_percentages(sought):
+        for wanted in as_percentages(sought):
             yield from self._near_numbers(sought, wanted, _percentage_match)
 
     def _near_numbers(
         self, sought: Sought, wanted: Reading, compare: Callable[..., Match | None]
     ) -> Iterator[Match]:
-        numbers = self._numbers or {}
-        for key in _sizes(wanted.number):
-            for reading, leaf, is_whole in numbers.get(key, ()):
+        for key in sizes(wanted.number):
+            for reading, leaf, is_whole in self.numbers.get(key, ()):
                 match = compare(sought, wanted, reading, leaf, is_whole=is_whole)
                 if match is not None:
                     yield match
 
     def _same_dates(self, sought: Sought) -> Iterator[Match]:
-        if self._dates is None:
-            self._dates = _dates_among(self.leaves)
         for wanted in sought.dates:
-            for moment, leaf, text in self._dates:
+            for moment, leaf, text in self.dates:
                 if same_moment(wanted, moment):
                     yield _date_match(sought, leaf, text, wanted, moment)
 
-    def _container(self, value: Any) -> Match | None:
+    def _container(self, sought: Sought) -> Match | None:
         if self._containers is None:
             self._containers = _containers_in(self.value)
-        where = self._containers.get(_packed(value))
-        return None if where is None else Match(SAME_VALUE, SAME, is_named=True, where=where)
+        if sought.packed is None:
+            sought.packed = _packed(sought.value)
+        places = self._containers.get(sought.packed, ())
+        found = [
+            Match(SAME_VALUE, SAME, name_of(name_in(steps)) == sought.name, steps)
+            for steps in places
+        ]
+        return min(found, key=lambda match: match.rank, default=None)
 
 
 def _is_named(sought: Sought, leaf: Leaf, text: str) -> bool:
@@ -280,21 +296,23 @@ def _number_match(
         exact = type(leaf.value) is type(sought.value) and leaf.value == sought.value
         if is_whole:
             how, loss = (SAME_VALUE, SAME) if exact else (SAME_NUMBER, WRITTEN)
+        elif found.is_in_identifier:
+            how, loss = IDENTIFIER_PART, INSIDE
         else:
             how, loss = NUMBER_PART, PART
-    elif is_rounded(wanted, found):
+    elif is_rounded(wanted, found) and not found.is_in_identifier:
         how, loss = ROUNDED_NUMBER, ROUNDED if wanted.unit > found.unit else LESS
     else:
         return None
-    named = _is_named(sought, leaf, "" if is_whole else found.text)
+    named = _is_named(sought, leaf, "" if is_whole or loss == INSIDE else found.text)
     return Match(how, loss, named, leaf.steps)
 
 
-def _as_percentages(sought: Sought) -> list[Reading]:
+def as_percentages(sought: Sought) -> list[Reading]:
     """Give a number times 100 and by 100: `0.15` is 15 under the name of a percentage."""
     if not sought.numbers or sought.distinctness == COMMON:
         return []
-    number, unit, _ = sought.numbers[0]
+    number, unit = sought.numbers[0][:2]
     return [Reading(number.scaleb(by), unit.scaleb(by)) for by in (2, -2)]
 
 
@@ -315,12 +333,12 @@ def _numbers_by_size(
         whole = numbers_of(leaf.value)
         readings = whole or (numbers_in(leaf.value) if isinstance(leaf.value, str) else ())
         for reading in readings:
-            for key in _sizes(reading.number):
+            for key in sizes(reading.number):
                 by_size.setdefault(key, []).append((reading, leaf, bool(whole)))
     return by_size
 
 
-def _sizes(number: Decimal) -> set[Decimal]:
+def sizes(number: Decimal) -> set[Decimal]:
     """Give the number with one digit, cut and rounded up: what rounds to it shares one of them."""
     if not number:
         return {Decimal(0)}
@@ -340,8 +358,8 @@ def _dates_among(found: list[Leaf]) -> list[tuple[Moment, Leaf, str]]:
     return dates
 
 
-def _containers_in(value: Any) -> dict[bytes, tuple[Step, ...]]:
-    found: dict[bytes, tuple[Step, ...]] = {}
+def _containers_in(value: Any) -> dict[bytes, list[tuple[Step, ...]]]:
+    found: dict[bytes, list[tuple[Step, ...]]] = {}
     stack: list[tuple[tuple[Step, ...], Any]] = [((), value)]
     while stack and len(found) < MOST_LEAVES:
         steps, part = stack.pop()
@@ -350,9 +368,9 @@ def _containers_in(value: Any) -> dict[bytes, tuple[Step, ...]]:
             inside = json_in(part)
             if inside is not None:
                 stack.append((steps, inside))
-        elif below:
-            found.setdefault(_packed(part), steps)
-            stack += [((*steps, step), one) for step, one in reversed(below)]
+            continue
+        found.setdefault(_packed(part), []).append(steps)
+        stack += [((*steps, step), one) for step, one in reversed(below)]
     return found
 
 
@@ -385,8 +403,3 @@ def says_same(value: Any, other: Any, name: str = "") -> Match | None:
         name: the key under which the value stands; booleans and None need one.
     """
     return Content({name: other} if name else other).find(Sought(value, name))
-
-
-def path_of(match: Match) -> Path:
-    """Give the place of a match as a path."""
-    return Path.of(match.where)

@@ -20,8 +20,11 @@ _NUMBER = re.compile(
     rf"(?<![\w.,/:])(?P<sign>[-+−]?)\s?(?:{_CURRENCY})?\s?"  # noqa: RUF001
     rf"(?P<whole>{_GROUPED}|\d+)(?P<rest>[.,]\d+)?(?P<power>e[-+]?\d{{1,3}})?"
     r"(?:\s?(?P<unit>%|percent\b|per cent\b|k\b|thousand\b|m\b|mn\b|million\b|bn\b|billion\b))?"
-    r"(?![\w/:]|[.,-]\d)"
+    r"(?![\w/]|[.,:-]\d)"
 )
+_BEFORE = re.compile(r"(?:#|(?P<name>[\w.,-]*\w)-)$")
+"""What stands before digits that number something: `INV-4821`, `#4821`, `555-0192-4821`."""
+_RANGE = re.compile(r"\d[\d.,]*")
 _AROUND = re.compile(rf"(?:{_CURRENCY}|dollars?|euros?|pounds?|[\s.,;:])*")
 _SCALES = {
     "k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6, "bn": 9, "billion": 9,
@@ -37,6 +40,8 @@ class Reading(NamedTuple):
     """What the last digit that is shown counts: 0.01 in `1.50`, 100 in `1.5k`."""
     text: str = ""
     """How it is written in a text around it."""
+    is_in_identifier: bool = False
+    """Whether it is the last part of an identifier, which is no number."""
 
 
 def numbers_of(value: Any) -> tuple[Reading, ...]:
@@ -85,11 +90,20 @@ def numbers_in(text: str) -> list[Reading]:
     """Find all numbers in a text; one that can be read in two ways is there twice."""
     if not any(map(text.__contains__, "0123456789")):
         return []
+    plain = folded(text)
     return [
-        reading._replace(text=found.group())
-        for found in _NUMBER.finditer(folded(text))
+        reading._replace(text=found.group(), is_in_identifier=is_part)
+        for found in _NUMBER.finditer(plain)
+        for is_part in (_is_part_of_identifier(plain, found.start("whole")),)
         for reading in _readings(found)
     ]
+
+
+def _is_part_of_identifier(text: str, start: int) -> bool:
+    """Tell whether a name or a number stands before digits and a hyphen; `12-15` is a range."""
+    before = text[max(0, start - MOST_DIGITS) : start]
+    found = _BEFORE.search(before)
+    return found is not None and not _RANGE.fullmatch(found["name"] or "#")
 
 
 def _readings(found: re.Match[str]) -> list[Reading]:

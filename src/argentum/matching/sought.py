@@ -49,7 +49,9 @@ def plain_value(value: Any) -> Any:
 class Sought:
     """A value prepared to be looked for in many places."""
 
-    __slots__ = ("dates", "distinctness", "key", "name", "name_words", "numbers", "value", "words")
+    __slots__ = (
+        "dates", "distinctness", "key", "name", "name_words", "numbers", "packed", "value", "words"
+    )  # fmt: skip
 
     def __init__(self, value: Any, name: str = "") -> None:
         """
@@ -66,6 +68,8 @@ class Sought:
         self.words = words_of(self.value) if isinstance(self.value, str) else ""
         self.distinctness = distinctness(self.value)
         self.name_words = name_words(name)
+        self.packed: bytes | None = None
+        """Of a container: how it is encoded, once that was needed."""
 
     def is_structural(self) -> bool:
         """Tell whether the value means something only under its name."""

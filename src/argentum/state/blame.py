@@ -13,6 +13,7 @@ from argentum.state.explaining import INITIAL, RECORDED, UNRECORDED, Place, expl
 from argentum.state.history import Value, history
 from argentum.state.lifetimes import Part, Since, find_since, since
 from argentum.state.origins import Step, Tracer
+from argentum.state.pieces import Piece
 from argentum.state.snapshots import Snapshot
 from argentum.state.sources import Sources
 from argentum.tree import Path, Tree, freeze
@@ -51,6 +52,8 @@ class Blame:
     """`sure`, `likely` or `guess`."""
     why: str
     """One sentence for people."""
+    pieces: tuple[Piece, ...] = ()
+    """What a text was put together from that no event holds whole."""
     earlier: tuple[Value, ...] = ()
     """What the path held before, newest first; `blame_parts` leaves it out."""
 
@@ -181,6 +184,7 @@ def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
         steps=found.steps,
         certainty=found.certainty,
         why=why,
+        pieces=found.pieces,
     )
 
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from argentum.errors import shown
 from argentum.events import CLOSE, POINT, Event
 from argentum.matching import COMMON, Sought, leaves, name_in
+from argentum.matching.contents import parts_of
 from argentum.matching.sought import CONTAINERS
 from argentum.state.history import Value
+from argentum.state.lifetimes import Steps
 from argentum.state.origins import (
     LIKELY,
     SURE,
@@ -20,8 +22,9 @@ from argentum.state.origins import (
     least_sure,
     named,
 )
+from argentum.state.pieces import Piece, pieces_of
 from argentum.state.snapshots import Snapshot
-from argentum.state.sources import Found, Steps
+from argentum.state.sources import Found
 from argentum.tree import Path, Tree, diff, same
 from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack
@@ -39,6 +42,8 @@ class Explanation(NamedTuple):
     steps: tuple[Step, ...]
     certainty: str
     why: str
+    pieces: tuple[Piece, ...] = ()
+    """Of a text that no event holds whole: those of its parts that events hold."""
 
 
 class Place(NamedTuple):
@@ -55,6 +60,8 @@ class Place(NamedTuple):
 class _Target(NamedTuple):
     sought: Sought
     steps: Steps
+    is_rest: bool = False
+    """Whether it is what is left of a container; only what was told just then explains that."""
 
 
 def explain(tracer: Tracer, place: Place, earlier: Callable[[], Iterable[Value]]) -> Explanation:
@@ -70,6 +77,8 @@ def explain(tracer: Tracer, place: Place, earlier: Callable[[], Iterable[Value]]
     trails: list[tuple[_Target, Trail | None]] = []
     for target in targets:
         trail = tracer.trail_of(place.agent, place.number, target.steps, target.sought)
+        if trail is not None and trail.is_older and target.is_rest:
+            trail = None
         chance = chance or (tracer.by_chance if trail is None else None)
         trails.append((target, trail))
     if call is not None:
@@ -96,23 +105,25 @@ def _targets(tracer: Tracer, place: Place) -> list[_Target]:
     if place.value is None:
         return []
     value = place.value.thaw(live=False)
+    whole = _Target(Sought(value, name_in(place.steps)), place.steps)
     if not isinstance(value, CONTAINERS):
-        return _of_leaf(place.steps, value)
+        return [whole]
     before = tracer.sources.snapshots[place.agent][place.number - 1] if place.number else None
     after = tracer.sources.snapshots[place.agent][place.number]
-    new = _new_parts(before, after, place.steps, value)
+    new = _new_parts(before, after, place.steps, value) if parts_of(value) else []
+    if not new:
+        return [whole._replace(is_rest=True)]
     found = [_Target(Sought(leaf.value, name_in(leaf.steps)), leaf.steps) for leaf in new]
     telling = [target for target in found if target.sought.distinctness > COMMON]
-    if not telling and len(found) > 1:
-        whole = _Target(Sought(value, name_in(place.steps)), place.steps)
-        if tracer.trail_of(place.agent, place.number, place.steps, whole.sought) is not None:
-            return [whole]
+    if len(found) > 1 and not telling and _is_explained(tracer, place, whole):
+        return [whole]
     telling.sort(key=lambda target: -target.sought.distinctness)
     return (telling or found)[:MOST_TARGETS]
 
 
-def _of_leaf(steps: Steps, value: Any) -> list[_Target]:
-    return [_Target(Sought(value, name_in(steps)), steps)]
+def _is_explained(tracer: Tracer, place: Place, target: _Target) -> bool:
+    trail = tracer.trail_of(place.agent, place.number, target.steps, target.sought)
+    return trail is not None
 
 
 def _new_parts(before: Snapshot | None, after: Snapshot, steps: Steps, value: Any) -> list[Any]:
@@ -240,27 +251,34 @@ def _unexplained(
     *,
     whole: bool,
 ) -> Explanation:
-    if place.value is None:
-        what = "The value went"
-    elif not missing:
-        what = "Something was removed from it"
-    elif whole:
-        what = f"No recorded event that {shown(place.agent)} could see holds it"
-    else:
-        part = missing[0]
-        path = Path.of(part.steps)
-        what = f"No recorded event holds its part {path} = {shown(part.sought.value)}"
+    what = _what_is_missing(place, missing, whole=whole)
     seq = tracer.sources.snapshots[place.agent][place.number].seq
-    holder = missing and tracer.holder_of_parts(place.agent, seq, missing[0].sought)
-    if holder:
-        what += f", though parts of it stand in {named(holder)}"
+    pieces = pieces_of(tracer, place.agent, seq, missing[0].sought) if missing else []
+    if pieces:
+        holders = list(dict.fromkeys(named(piece.steps[0].event) for piece in pieces))
+        what += f", though parts of it stand in {holders[0]}"
+        what += f" and {len(holders) - 1} more" if len(holders) > 1 else ""
     certainty = SURE
     if chance is not None and missing:
         certainty = LIKELY
         what += f" (but for {named(chance.event)}, maybe by chance)"
     if place.number == 0 and place.value is not None:
-        return Explanation(INITIAL, (), certainty, f"{what}; it was there in the first snapshot.")
-    return Explanation(UNRECORDED, (), certainty, f"{what}; {_between(tracer, place)}.")
+        verdict, why = INITIAL, f"{what}; it was there in the first snapshot."
+    else:
+        verdict, why = UNRECORDED, f"{what}; {_between(tracer, place)}."
+    return Explanation(verdict, (), certainty, why, tuple(pieces))
+
+
+def _what_is_missing(place: Place, missing: Sequence[_Target], *, whole: bool) -> str:
+    if place.value is None:
+        return "The value went"
+    holds = f"o recorded event that {shown(place.agent)} could see holds"
+    if missing[0].is_rest and parts_of(missing[0].sought.value):
+        return f"Something was removed from it, and n{holds} what is left"
+    if whole:
+        return f"N{holds} it"
+    part = missing[0]
+    return f"No recorded event holds its part {Path.of(part.steps)} = {shown(part.sought.value)}"
 
 
 def _between(tracer: Tracer, place: Place) -> str:

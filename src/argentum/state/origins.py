@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from argentum.events import OPEN, Event
-from argentum.matching import COMMON, ORDINARY, RARE, Match, Sought, distinctness
-from argentum.matching.contents import PART, ROUNDED
-from argentum.state.lifetimes import since
-from argentum.state.sources import Found, Sources, Steps, is_telling, tier
+from argentum.matching import COMMON, ORDINARY, RARE, Match, Sought
+from argentum.matching.contents import INSIDE, PART, ROUNDED
+from argentum.state.lifetimes import Steps
+from argentum.state.sources import UNSEEN, WORST, Found, Sources, is_telling, tier
 from argentum.tree import Path
 
 SURE, LIKELY, GUESS = "sure", "likely", "guess"
 CERTAINTIES = (SURE, LIKELY, GUESS)
 """The surest first."""
 MOST_STEPS = 200
-MOST_FOR_PARTS = 50
-"""Events in which parts of a text that nothing explains are looked for."""
+_SEEN_BEFORE = "it was seen before the state that lacks the value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +37,8 @@ class Trail:
     steps: list[Step] = field(default_factory=list)
     doubts: list[tuple[str, str]] = field(default_factory=list)
     """What lowers the certainty: how far at most, and why."""
+    rivals: list[Found] = field(default_factory=list)
+    """What may have given the value as well."""
     is_older: bool = False
     """Whether the value was seen before the snapshot that lacks it, and not since."""
 
@@ -88,28 +88,25 @@ class Tracer:
         self.by_chance = None
         near = self._near(agent, after, taken[number].seq, sought)
         if near:
-            given = self._behind_inputs(agent, near[0], sought)
-            return self._trail(agent, given, sought, rivals=near[1:])
-        if number:
-            copied = self._in_state(agent, number - 1, sought, but=steps)
-            if copied is not None:
-                return self._trail(agent, copied, sought)
+            return self.follow(agent, self._behind_inputs(agent, near[0], sought), sought, near[1:])
+        held = self._held(agent, number - 1, sought, but=steps)
+        if held:
+            return self.follow(agent, held[0], sought, held[1:])
         older = self._older(agent, after, sought)
         if older is None:
             return None
-        trail = self._trail(agent, older, sought)
+        trail = self.follow(agent, older, sought)
         trail.is_older = True
-        reason = "it was seen before the state that lacks the value"
         named = older.match.is_named and sought.distinctness > COMMON
         surely = sought.distinctness == RARE or named
-        trail.doubts.append((LIKELY if surely else GUESS, reason))
+        trail.doubts.append((LIKELY if surely else GUESS, _SEEN_BEFORE))
         return trail
 
     def _near(self, agent: str | None, after: int, before: int, sought: Sought) -> list[Found]:
         """Give what holds a value in a stretch of the run, the best first; inputs are the last."""
         found = [
             one
-            for event in self.sources.seen_by(agent, after=after, before=before)
+            for event in self.sources.may_hold(agent, sought, after=after, before=before)
             if (one := self._telling(event, sought, near=True)) is not None
         ]
         return sorted(found, key=lambda one: (tier(sought, one.match), is_input(one.event)))
@@ -128,19 +125,35 @@ class Tracer:
         back = self._seen(agent, found.event.seq, sought)
         return found if back is None else back[1]
 
-    def _in_state(
+    def _held(
         self, agent: str | None, number: int, sought: Sought, *, but: Steps | None = None
-    ) -> Found | None:
-        found = self.sources.find_in_state(self.sources.snapshots[agent][number], sought, but=but)
-        if found is None or not (sought.distinctness == RARE or found.match.is_named):
-            return None
-        return found if but is None or sought.distinctness > COMMON else None
+    ) -> list[Found]:
+        """
+        Give what an agent had a value from that its state holds somewhere, the best first.
+
+        An event that showed the value after the state had it is nearer than the copy: a database
+        holds nearly everything somewhere, and the agent goes by what it was shown.
+        """
+        if number < 0:
+            return []
+        copy = self.sources.find_in_state(agent, number, sought, but=but)
+        if copy is None or not (sought.distinctness == RARE or copy.match.is_named):
+            return []
+        if but is not None and sought.distinctness == COMMON:
+            return []
+        before = self.sources.snapshots[agent][number].seq
+        stretch = self.sources.may_hold(agent, sought, after=copy.event.seq, before=before)
+        for event in stretch:
+            shown = None if event.phase == OPEN else self._telling(event, sought, near=True)
+            if shown is not None and not tier(sought, shown.match):
+                return [shown, copy]
+        return [copy]
 
     def _older(
         self, agent: str | None, before: int, sought: Sought, *, near: bool = False
     ) -> Found | None:
         inputs: Found | None = None
-        for event in self.sources.seen_by(agent, before=before):
+        for event in self.sources.may_hold(agent, sought, before=before):
             found = self._telling(event, sought, near=near)
             if found is None:
                 continue
@@ -149,71 +162,64 @@ class Tracer:
             inputs = inputs or found
         return inputs
 
-    def holder_of_parts(self, agent: str | None, before: int, sought: Sought) -> Event | None:
-        """Give the nearest event of which a telling value stands inside a longer text."""
-        if sought.distinctness < RARE or not sought.words:
-            return None
-        for event in islice(self.sources.seen_by(agent, before=before), MOST_FOR_PARTS):
-            for leaf in self.sources.content(event).leaves:
-                inside = 0 < len(leaf.words) < len(sought.words) and leaf.words in sought.words
-                if inside and distinctness(leaf.value) == RARE:
-                    return event
-        return None
-
     # ------------------------------------------------------------ followed back
 
-    def _trail(
-        self, agent: str | None, found: Found, sought: Sought, rivals: list[Found] | None = None
+    def follow(
+        self, agent: str | None, found: Found, sought: Sought, rivals: Sequence[Found] = ()
     ) -> Trail:
+        """
+        Follow a value back from an event that an agent saw.
+
+        Args:
+            rivals: other events that may have given it the value.
+        """
         trail = Trail()
+        trail.rivals += rivals
         here: tuple[str | None, Found] | None = (agent, found)
         while here is not None and len(trail.steps) < MOST_STEPS:
             agent, found = here
-            if found.event.kind == "snapshot":
-                here = self._through_state(agent, found, sought, trail)
-                continue
             trail.steps.append(_step(found))
-            trail.doubts += _doubts(sought, found.match)
-            here = self._before(agent, found, sought, trail)
-        _doubt_rivals(trail, rivals or [], sought)
+            if found.event.kind == "snapshot":
+                here = self._before_state(agent, found, sought, trail)
+            else:
+                trail.doubts += _doubts(sought, found.match)
+                here = self._before(agent, found.event, sought, trail)
+        _doubt_rivals(trail, sought)
         return trail
 
-    def _through_state(
+    def _before_state(
         self, agent: str | None, found: Found, sought: Sought, trail: Trail
     ) -> tuple[str | None, Found] | None:
-        """Go to the first snapshot that shows a value, and on to what gave it."""
-        taken = self.sources.snapshots[agent]
-        last = next(at for at, one in enumerate(taken) if one.seq == found.event.seq)
-        first = since(taken[: last + 1], Path.of(found.match.where))
-        event = self.sources.by_seq[taken[first.number].seq]
-        match = found.match._replace(where=first.steps)
-        trail.steps.append(_step(Found(event, match)))
-        after = taken[first.number - 1].seq if first.number else 0
-        near = self._near(agent, after, event.seq, sought)
+        """Find what gave a value to the first state that shows it."""
+        number = self.sources.last_snapshot(agent, found.event.seq)
+        after = 0 if number is None else self.sources.snapshots[agent][number].seq
+        near = self._near(agent, after, found.event.seq, sought)
         if near:
             return agent, near[0]
-        copied = None
-        if first.number:
-            copied = self._in_state(agent, first.number - 1, sought, but=first.steps)
-        back = copied or self._older(agent, after, sought)
-        if back is not None and copied is None:
-            trail.doubts.append((LIKELY, "it was seen before the state that lacks the value"))
-        return None if back is None else (agent, back)
+        if number is not None:
+            held = self._held(agent, number, sought, but=found.match.where)
+            if held:
+                trail.rivals += held[1:]
+                return agent, held[0]
+        older = self._older(agent, after, sought)
+        if older is None:
+            return None
+        trail.doubts.append((LIKELY, _SEEN_BEFORE))
+        return agent, older
 
     def _before(
-        self, agent: str | None, found: Found, sought: Sought, trail: Trail
+        self, agent: str | None, event: Event, sought: Sought, trail: Trail
     ) -> tuple[str | None, Found] | None:
         """Find where an event took the value from; None if it is the first that has it."""
-        event = found.event
         if event.kind == "model_call":
             return self._before_model(agent, event, sought, trail)
         if event.kind == "tool_call":
-            return self._before_tool(agent, event, sought)
+            return self._before_tool(agent, event, sought, trail)
         if event.kind == "handoff":
-            return self._seen(event.agent, event.seq, sought)
+            return self._seen(event.agent, event.seq, sought, trail)
         if event.agent is None or event.kind in ("run", "memory"):
             return None
-        back = self._seen(agent, event.seq, sought)
+        back = self._seen(agent, event.seq, sought, trail)
         if back is not None:
             trail.doubts.append((LIKELY, f"a {event.kind} repeats what was seen before"))
         return back
@@ -222,33 +228,48 @@ class Tracer:
         self, agent: str | None, event: Event, sought: Sought, trail: Trail
     ) -> tuple[str | None, Found] | None:
         if event.phase == OPEN:
-            return self._seen(agent, event.seq, sought)
+            return self._seen(agent, event.seq, sought, trail)
         opening = self.sources.opening_of(event)
         if opening is not None and self.sources.has_inputs(opening):
             given = self.sources.find_in_inputs(opening, sought)
             if given is None or not is_telling(sought, given.match, near=True):
-                return None
-            return self._seen(agent, opening.seq, sought) or (agent, given)
-        back = self._seen(agent, (opening or event).seq, sought)
+                return self._inside(opening, sought)
+            return self._seen(agent, opening.seq, sought, trail) or (agent, given)
+        back = self._seen(agent, (opening or event).seq, sought, trail)
         if back is not None:
             trail.doubts.append((LIKELY, "what the model was given was not recorded whole"))
         return back
 
     def _before_tool(
-        self, agent: str | None, event: Event, sought: Sought
+        self, agent: str | None, event: Event, sought: Sought, trail: Trail
     ) -> tuple[str | None, Found] | None:
         if event.phase == OPEN:
-            return self._seen(agent, event.seq, sought)
+            return self._seen(agent, event.seq, sought, trail)
         opening = self.sources.opening_of(event)
         if opening is None:
             return None
         asked = self.sources.find(opening, sought)
         if asked is None or not is_telling(sought, asked.match, near=True):
-            return None
+            return self._inside(opening, sought)
         return agent, asked
 
+    def _inside(self, opening: Event, sought: Sought) -> tuple[str | None, Found] | None:
+        """Find what gave a span its result: another agent's event, if an agent was the tool."""
+        inner = self.sources.inside(opening)
+        for event in inner:
+            shown = event.phase != OPEN and event.kind not in UNSEEN
+            found = self._telling(event, sought, near=True) if shown else None
+            if found is not None:
+                return event.agent, found
+        for agent in dict.fromkeys(event.agent for event in inner if event.kind == "snapshot"):
+            number = self.sources.last_snapshot(agent, inner[0].seq + 1)
+            held = [] if number is None else self._held(agent, number, sought)
+            if held:
+                return agent, held[0]
+        return None
+
     def _seen(
-        self, agent: str | None, before: int, sought: Sought
+        self, agent: str | None, before: int, sought: Sought, trail: Trail | None = None
     ) -> tuple[str | None, Found] | None:
         """Find the nearest appearance before an event, in what an agent saw and in its state."""
         number = self.sources.last_snapshot(agent, before)
@@ -257,12 +278,14 @@ class Tracer:
         if near and not is_input(near[0].event):
             return agent, near[0]
         if number is not None:
-            copied = self._in_state(agent, number, sought)
-            if copied is not None:
-                return agent, copied
-        older = self._older(agent, after, sought, near=True) if number is not None else None
-        if older is not None and not (near and is_input(older.event)):
-            return agent, older
+            held = self._held(agent, number, sought)
+            if held:
+                if trail is not None:
+                    trail.rivals += held[1:]
+                return agent, held[0]
+            older = self._older(agent, after, sought, near=True)
+            if older is not None and not (near and is_input(older.event)):
+                return agent, older
         return (agent, near[0]) if near else None
 
 
@@ -280,20 +303,22 @@ def _doubts(sought: Sought, match: Match) -> list[tuple[str, str]]:
         return [(LIKELY, "such a value is found in many places")]
     if match.loss == ROUNDED:
         return [(LIKELY if match.is_named else GUESS, "it is rounded")]
+    if match.loss == INSIDE:
+        return [(LIKELY if match.is_named else GUESS, "digits of an identifier are no number")]
     if sought.distinctness == ORDINARY and not (match.is_named and match.loss < PART):
         return [(LIKELY, "such a value may be found in other places, too")]
     return []
 
 
-def _doubt_rivals(trail: Trail, rivals: list[Found], sought: Sought) -> None:
+def _doubt_rivals(trail: Trail, sought: Sought) -> None:
     """Lower the certainty if another event, not on the way, could have given the value as well."""
     on_the_way = {step.event.seq for step in trail.steps}
     on_the_way |= {step.event.span for step in trail.steps if step.event.span is not None}
-    for rival in rivals:
+    for rival in trail.rivals:
         event = rival.event
         if is_input(event) or event.seq in on_the_way or event.span in on_the_way:
             continue
-        if tier(sought, rival.match) < 2:  # noqa: PLR2004 - a rounded number is no rival
+        if tier(sought, rival.match) < WORST:
             trail.doubts.append((LIKELY, f"{named(event)} holds it as well"))
             return
 

@@ -14,16 +14,17 @@ from typing import Any, NamedTuple
 
 from argentum.events import CLOSE, OPEN, Event
 from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves, name_in
-from argentum.matching.contents import LESS, PART, ROUNDED, SAME, SAME_VALUE, WRITTEN
+from argentum.matching.contents import INSIDE, LESS, PART, ROUNDED, WRITTEN
+from argentum.matching.index import Index
 from argentum.matching.texts import name_of
+from argentum.state.encoded import EncodedSearch
+from argentum.state.lifetimes import Steps, since
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Path, diff
 from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack
-from argentum.tree.nodes import Branch, Page, fill_all, pages_of
-from argentum.tree.paths import Key, Step
 
-_UNSEEN = ("agent", "alert", "snapshot")
+UNSEEN = ("agent", "alert", "snapshot")
 _NAMES_FOR_ANYTHING = frozenset(
     {"answer", "content", "data", "item", "items", "message", "output", "result", "results"}
     | {"text", "value", "values"}
@@ -36,8 +37,9 @@ _OF_THE_RECORDER = {
     "error": ("traceback",),
 }
 """What a body holds that no agent takes a value from."""
-
-Steps = tuple[Step, ...]
+WORST = 2
+SHORT = 32
+"""Events that are looked through one by one rather than by an index."""
 
 
 class Found(NamedTuple):
@@ -62,11 +64,16 @@ class Sources:
         self._seen: dict[str | None, tuple[list[Event], list[int]]] = {}
         self._contents: dict[int, Content] = {}
         self._whole: dict[int, Content] = {}
-        self._pages: dict[int, tuple[Page, bytes]] = {}
+        self._inner: dict[int, list[Event]] = {}
+        self._looked_through: dict[str | None, int] = {}
+        self._indexes: dict[str | None, Index] = {}
+        self._search = EncodedSearch()
         for event in events:
             self._sort(event)
 
     def _sort(self, event: Event) -> None:
+        if event.parent is not None:
+            self._inner.setdefault(event.parent, []).append(event)
         if event.kind == "snapshot":
             self.by_seq[event.seq] = event
             taken = Snapshot(event.name, event.body, event.at_ns, event.seq, event.agent)
@@ -76,7 +83,7 @@ class Sources:
             self.openings[event.seq] = event
         elif event.phase == CLOSE and event.span is not None:
             self.closings[event.span] = event
-        if event.kind not in _UNSEEN and (event.kind, event.phase) != ("run", CLOSE):
+        if event.kind not in UNSEEN and (event.kind, event.phase) != ("run", CLOSE):
             reader = event.name if event.kind == "handoff" else event.agent
             self._own.setdefault(reader, []).append(event)
 
@@ -88,6 +95,34 @@ class Sources:
         first, end = bisect_right(numbers, after), bisect_left(numbers, before)
         for at in range(end - 1, first - 1, -1):
             yield events[at]
+
+    def may_hold(
+        self, agent: str | None, sought: Sought, *, after: int = 0, before: int
+    ) -> Iterator[Event]:
+        """
+        Give what an agent could see in a stretch and may hold a value, the newest first.
+
+        Few values are looked for event by event, the newest first, so that no more are read than
+        have to be. When as many were looked through as there are, an index is made.
+        """
+        events, numbers = self._all_seen_by(agent)
+        first, end = bisect_right(numbers, after), bisect_left(numbers, before)
+        looked = self._looked_through.get(agent, 0)
+        if end - first > SHORT and looked > len(events):
+            places = self._index(agent).places(sought)
+            for at in range(bisect_left(places, end) - 1, bisect_left(places, first) - 1, -1):
+                yield events[places[at]]
+            return
+        for at in range(end - 1, first - 1, -1):
+            self._looked_through[agent] = looked = looked + 1
+            yield events[at]
+
+    def _index(self, agent: str | None) -> Index:
+        index = self._indexes.get(agent)
+        if index is None:
+            events, _ = self._all_seen_by(agent)
+            index = self._indexes[agent] = Index(map(self.content, events))
+        return index
 
     def _all_seen_by(self, agent: str | None) -> tuple[list[Event], list[int]]:
         known = self._seen.get(agent)
@@ -108,6 +143,16 @@ class Sources:
     def opening_of(self, event: Event) -> Event | None:
         """Give the event that opened the span that this one closes."""
         return None if event.span is None else self.openings.get(event.span)
+
+    def inside(self, opening: Event) -> list[Event]:
+        """Give what happened inside a span, its own end left out, the newest first."""
+        found: list[Event] = []
+        stack = [opening.seq]
+        while stack:
+            events = self._inner.get(stack.pop(), ())
+            found += (event for event in events if event.span != opening.seq)
+            stack += (event.seq for event in events if event.phase == OPEN)
+        return sorted(found, key=lambda event: -event.seq)
 
     # ------------------------------------------------------------ what they hold
 
@@ -155,57 +200,23 @@ class Sources:
              if one.kind == "model_call" and one.phase == OPEN and one.agent == event.agent), None
         )  # fmt: skip
 
-    # ------------------------------------------------------------ states
-
     def find_in_state(
-        self, snapshot: Snapshot, sought: Sought, *, but: Steps | None = None
+        self, agent: str | None, number: int, sought: Sought, *, but: Steps | None = None
     ) -> Found | None:
         """
-        Find a value in a state by its exact encoding, which is quick however large the state is.
+        Find a value in a state; give the first snapshot that shows it there.
 
         Args:
+            number: the state's place among the agent's.
             but: a path whose own value does not count.
         """
-        event = self.by_seq[snapshot.seq]
-        needle = _Needle(sought)
-        best: Match | None = None
-        for steps, entry in self._entries_with(snapshot, needle):
-            for match in _matches_in(steps, entry, sought):
-                mine = but is not None and match.where[: len(but)] == but
-                if not mine and (best is None or match.rank < best.rank):
-                    best = match
-        return None if best is None else Found(event, best)
-
-    def _entries_with(self, snapshot: Snapshot, needle: _Needle) -> Iterator[tuple[Steps, bytes]]:
-        root = snapshot.tree.root
-        if type(root) is bytes:
-            yield (), root
-            return
-        stack: list[tuple[Steps, Branch]] = [((), root)]  # type: ignore[list-item] # not bytes
-        while stack:
-            steps, branch = stack.pop()
-            pages = pages_of(branch)
-            fill_all(pages)
-            place = 0
-            for page in pages:
-                if page.branches or needle.may_be_in(page, self._joined(page)):
-                    for at, entry in enumerate(page.entries):
-                        key = None if page.keys is None else page.keys[at]
-                        if type(entry) is Branch or needle.is_in(key, entry):  # type: ignore[arg-type]
-                            here = (*steps, place + at if key is None else _step_of(key))
-                            if type(entry) is bytes:
-                                yield here, entry
-                            else:
-                                stack.append((here, entry))  # type: ignore[arg-type]
-                place += page.count
-
-    def _joined(self, page: Page) -> bytes:
-        """Give the small entries of a page in one: states share pages, so it is seldom made."""
-        known = self._pages.get(id(page))
-        if known is None:
-            joined = b"".join(entry for entry in page.entries if type(entry) is bytes)
-            known = self._pages[id(page)] = (page, joined)
-        return known[1]
+        taken = self.snapshots[agent]
+        match = self._search.find(taken[number].tree, sought, but=but)
+        if match is None:
+            return None
+        first = since(taken[: number + 1], Path.of(match.where))
+        event = self.by_seq[taken[first.number].seq]
+        return Found(event, match._replace(where=first.steps))
 
 
 def _body_of(event: Event) -> Any:
@@ -234,62 +245,6 @@ def _is_shortened(leaf: Leaf) -> bool:
     return isinstance(leaf.value, str) and leaf.value.rstrip().endswith(("…", "...", "[truncated]"))
 
 
-# ---------------------------------------------------------------- entries
-
-
-class _Needle:
-    """
-    How a value is encoded in a state.
-
-    A rare value is looked for anywhere. Any other one counts under its name alone, and would be
-    found in most entries, so its key has to stand before it.
-    """
-
-    def __init__(self, sought: Sought) -> None:
-        self.whole = _encodings(sought)
-        self.key = None if sought.distinctness == RARE else pack(sought.key)
-        self.parts = self.whole if self.key is None else [self.key + one for one in self.whole]
-
-    def may_be_in(self, page: Page, joined: bytes) -> bool:
-        """Tell quickly whether any entry of a page may hold it."""
-        if self.key is not None and page.keys is not None and self.key in page.keys:
-            return True
-        return any(part in joined for part in self.parts)
-
-    def is_in(self, key: bytes | None, entry: bytes) -> bool:
-        """Tell whether an entry holds the encoding, or is it under the right key."""
-        if key is not None and key == self.key:
-            return entry in self.whole
-        return any(part in entry for part in self.parts)
-
-
-def _step_of(key: bytes) -> Step:
-    value = unpack(key, live=False)
-    return value if type(value) is str else Key(value)
-
-
-def _encodings(sought: Sought) -> list[bytes]:
-    value = sought.value
-    others = [value]
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53:
-        others.append(float(value))
-    elif isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        others.append(int(value))
-    return [pack(other) for other in others]
-
-
-def _matches_in(steps: Steps, entry: bytes, sought: Sought) -> Iterator[Match]:
-    for leaf in leaves(unpack(entry, live=False), steps):
-        if _is_equal(leaf.value, sought.value):
-            yield Match(SAME_VALUE, SAME, leaf.name == sought.name, leaf.steps)
-
-
-def _is_equal(value: Any, other: Any) -> bool:
-    if type(value) in (int, float) and type(other) in (int, float):
-        return bool(value == other)
-    return type(value) is type(other) and pack(value) == pack(other)
-
-
 # ---------------------------------------------------------------- what counts
 
 
@@ -304,7 +259,7 @@ def is_telling(sought: Sought, match: Match, *, near: bool) -> bool:
         return False  # nobody gets digits that were not there
     if sought.distinctness == COMMON:
         return match.is_named and match.loss <= (PART if near else WRITTEN)
-    if match.loss == ROUNDED:
+    if match.loss == ROUNDED or (match.loss == INSIDE and not near):
         return match.is_named
     if sought.distinctness == RARE or near or match.is_named or sought.dates:
         return True
@@ -313,11 +268,6 @@ def is_telling(sought: Sought, match: Match, *, near: bool) -> bool:
 
 def tier(sought: Sought, match: Match) -> int:
     """Order matches in one stretch of a run before their nearness counts; 0 is best."""
-    if match.loss == ROUNDED:
-        return 2
+    if match.loss > PART:
+        return WORST
     return int(sought.distinctness < RARE and not match.is_named)
-
-
-def where_of(match: Match) -> Path:
-    """Give the place of a match as a path."""
-    return Path.of(match.where)
