@@ -201,3 +201,26 @@ def test_equal_values_with_other_bytes_in_containers_compared_whole(before, afte
 def test_containers_compared_whole_still_differ_by_type():
     """`True`, `1` and `1.0` differ in a set, too."""
     assert 1 == len(diff(freeze({(1, 2)}), freeze({(1.0, 2)})))
+
+
+ONE, OTHER = {"content": None, "role": "user"}, {"role": "user", "content": None}
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ([ONE, OTHER], [OTHER, ONE]),
+        ([ONE, 1, OTHER, 2, ONE], [OTHER, 1, ONE, 2, ONE]),
+        ([[ONE], [OTHER]], [[OTHER], [ONE]]),
+        ([{"a": 0.0}, {"a": -0.0}], [{"a": -0.0}, {"a": 0.0}]),
+        ([ONE, *range(3000), OTHER], [OTHER, *range(3000), ONE]),
+    ],
+)
+def test_items_that_differ_in_no_change_have_not_moved(before, after):
+    """Items that are equal but for the order of their keys may stand in each other's place."""
+    assert [] == diff(freeze(before), freeze(after))
+
+
+def test_a_real_move_among_equal_items_is_one():
+    """Where others are equal but for the order of keys, what moved is still told."""
+    assert [("[2]", "moved", 7, 7)] == told([7, ONE, OTHER], [OTHER, ONE, 7])

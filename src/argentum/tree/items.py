@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from argentum.tree.encoding import pack
 from argentum.tree.kinds import Record
-from argentum.tree.sameness import ATOMS, plain, same_leaf, token
+from argentum.tree.sameness import ATOMS, canonical_token, plain, same_leaf, token
 from argentum.tree.sequence import align, common_ends, longest_increasing
 
 LOOK_AHEAD = 32
@@ -33,40 +33,56 @@ class ListComparison:
     """Which items of two lists are the same; only the parts that differ need be given."""
 
     def __init__(self) -> None:
+        self._parts: list[tuple[list[Item], list[Item]]] = []
         self._segments: list[tuple[list[Item], list[Item]]] = []
         """What left and what came between two items that stayed."""
 
     def add(self, old: list[Any], new: list[Any], old_at: int, new_at: int) -> None:
-        """Align two parts of the lists, whose first items lie at the given places."""
+        """Take two parts of the lists, whose first items lie at the given places."""
         tokens, others = list(map(token, old)), list(map(token, new))
         skip, end = common_ends(tokens, others)
         left = _items(old, tokens, old_at, skip, end)
         right = _items(new, others, new_at, skip, end)
-        start = begin = 0
-        matches = align([item.token for item in left], [item.token for item in right])
-        for at, other in [*matches, (len(left), len(right))]:
-            if at > start or other > begin:
-                self._segments.append((left[start:at], right[begin:other]))
-            start, begin = at + 1, other + 1
+        self._parts.append((left, right))
+        self._segments += _segments(left, right)
 
     def moves(self) -> list[Pair]:
         """Take out the items that left one place and came back at another."""
-        left: dict[Hashable, deque[Item]] = {}
-        for olds, _ in self._segments:
-            for item in olds:
-                left.setdefault(item.token, deque()).append(item)
-        moved = [
-            (left[item.token].popleft(), item)
-            for _, news in self._segments
-            for item in news
-            if left.get(item.token)
-        ]
+        moved = self._moved()
+        if moved and self._look_closer({len(item.token) for _, item in moved}):  # type: ignore[arg-type]
+            self._segments = [pair for part in self._parts for pair in _segments(*part)]
+            moved = self._moved()
         if moved:
             taken = {id(item) for pair in moved for item in pair}
             self._segments = [
                 (_without(taken, olds), _without(taken, news)) for olds, news in self._segments
             ]
         return moved
+
+    def _moved(self) -> list[Pair]:
+        left: dict[Hashable, deque[Item]] = {}
+        for olds, _ in self._segments:
+            for item in olds:
+                left.setdefault(item.token, deque()).append(item)
+        return [
+            (left[item.token].popleft(), item)
+            for _, news in self._segments
+            for item in news
+            if left.get(item.token)
+        ]
+
+    def _look_closer(self, lengths: set[int]) -> bool:
+        """
+        Give items of those encoded lengths tokens that leave out what is no change.
+
+        An item may seem to have moved because another one, equal but for the order of its keys,
+        stands in its place. Such items have as many bytes.
+        """
+        items = [item for part in self._parts for side in part for item in side]
+        suspects = [item for item in items if len(item.token) in lengths]  # type: ignore[arg-type]
+        for item in suspects:
+            item.token = canonical_token(item.value)
+        return bool(suspects)
 
     def rest(self) -> tuple[list[Pair], list[Item], list[Item]]:
         """Give the items that changed in place, those that went, and those that are new."""
@@ -80,6 +96,15 @@ class ListComparison:
             gone += _without(taken, olds)
             fresh += _without(taken, news)
         return pairs, gone, fresh
+
+
+def _segments(left: list[Item], right: list[Item]) -> Iterator[tuple[list[Item], list[Item]]]:
+    start = begin = 0
+    matches = align([item.token for item in left], [item.token for item in right])
+    for at, other in [*matches, (len(left), len(right))]:
+        if at > start or other > begin:
+            yield left[start:at], right[begin:other]
+        start, begin = at + 1, other + 1
 
 
 def _without(taken: set[int], items: list[Item]) -> list[Item]:

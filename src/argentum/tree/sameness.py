@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Hashable
+from operator import itemgetter
 from typing import Any
 
 from argentum.tree.chunks import reference_of
@@ -44,7 +45,8 @@ def canonical(value: Any) -> Any:
     """
     Give what is equal for values that are the same as a whole, though their bytes differ.
 
-    NaNs differ in their payload, zeros in their sign, and the order of keys is no change.
+    NaNs differ in their payload, zeros in their sign, and the order of keys is no change. None of
+    that alters how many bytes there are.
     """
     kind = type(value)
     try:
@@ -57,7 +59,8 @@ def canonical(value: Any) -> Any:
         if kind in (set, frozenset):
             return kind, sorted(repr(canonical(member)) for member in value)
         if kind is dict:
-            return {repr(canonical(key)): canonical(item) for key, item in value.items()}
+            pairs = [(repr(canonical(key)), canonical(item)) for key, item in value.items()]
+            return kind, sorted(pairs, key=itemgetter(0))
         if kind is Record:
             fields = [(name, canonical(item)) for name, item in sorted(value.fields.items())]
             return value.type_name, fields
@@ -86,6 +89,11 @@ def same_entry(old: Entry, new: Entry) -> bool:
 def token(value: Any) -> Hashable:
     """Give what is equal exactly for equal items."""
     return entry_token(value.entry) if type(value) is Packed else pack(value)
+
+
+def canonical_token(value: Any) -> Hashable:
+    """Give what is equal exactly for items that a diff takes for the same."""
+    return repr(canonical(plain(value)))
 
 
 def entry_token(entry: Entry) -> bytes:
