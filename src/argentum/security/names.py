@@ -1,0 +1,113 @@
+"""
+What names say of their values: `api_key` says credential, `key_id` and `next_page_token` say none.
+
+A name is looked at as words, whatever their style: `apiKey`, `API_KEY`, `api-key` and `api key`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+Strength = Literal["strong", "weak", "provider", ""]
+"""How surely a name is a credential's; `provider` names only who would have given one."""
+
+# What a key or token is for that is a credential.
+_PURPOSES = """
+    access account admin api app application auth bearer bot client consumer customer deploy deployment
+    dev developer encrypt encryption id ingest integration license licence login master oauth org
+    organization personal private project publish push read refresh registry rest root sas scoped sdk
+    security server service session shared signing storage team upload user webhook write x
+"""
+# What a key or token is for that is none.
+_OTHER_PURPOSES = """
+    cache cached completion composite continuation count cursor dedup dict eos bos foreign group
+    idempotency input map mask max min natural next num object output pad page pagination partition
+    prev previous primary prompt reasoning resume routing row s3 sort stop surrogate sync total unique
+"""
+# What is told of a credential that is not the credential.
+_ABOUT = """
+    alg algorithm alias arn at budget class column confirmation cost count date description enabled
+    endpoint error expiration expires? expiry field file filename format hint id ids index input label
+    length limit location manager max message min name names on path pattern placeholder policy prefix
+    prompt provider ref reference regex required reset rotation rule rules size status store strength
+    time ttl type types uri url usage usages vault version window
+"""
+_NOT_KEYS = """
+    author(?!iz|is) bypass compass donkey hockey keyboard keyword monkey passed passenger passing passive
+    passport secretary tokeni[sz] turkey whiskey
+"""
+_DIGESTS = """
+    checksum commit crc[-_]?\\d* digest etag fingerprint hash integrity md5 public publish(?:able|ed)
+    revision (?:^|[^a-z])sha[-_]?\\d*
+"""
+_PROVIDERS = """
+    adafruit adobe adyen airbrake airship airtable aiven alchemy algolia alibaba aliyun
+    amplitude anthropic anyscale apify appcenter appsflyer artifactory asana assemblyai
+    atlassian auth0 aws azure bamboohr baseten beamer bitbucket bitly bittrex braintree
+    branch braze browserstack bugsnag buildkite bybit cerebras chargebee checkout circleci
+    clarifai clearbit clickhouse cloudant cloudflare cloudinary codacy codeclimate codecov
+    cohere coinbase confluent contentful couchbase coveralls currencycloud customerio
+    databricks datadog deepai deepgram deepl deepseek digitalocean discord docker docusign
+    dreamstudio droneci dropbox dwolla elastic elevenlabs etherscan etsy eventbrite facebook
+    fastly figma finicity finnhub firebase flickr flutterwave foursquare freshbooks
+    freshdesk gemini geocodio ghost giphy gitea github gitlab gitter gocardless google
+    grafana groq harvest heroku honeycomb hubspot huggingface hunter infura instagram
+    intercom ipinfo ipstack jenkins jira jotform jumpcloud kairos keen klaviyo kraken kucoin
+    launchdarkly line linear linkedin linode lob locationiq logdna loggly looker mailchimp
+    mailgun mailjet mapbox mattermost maxmind messagebird mistral mixpanel monday mongodb
+    moralis mux netlify new_relic newrelic newsapi ngrok notion npm nytimes okta onelogin
+    openai openweather opsgenie optimizely owm pagerduty paypal paystack pendo pinata
+    pinecone pinterest pipedrive plaid plivo polygon postmark prismic pubnub pusher quay
+    rapid7 rapidapi razorpay recaptcha recurly reddit redis replicate ringcentral riot
+    rollbar runpod salesforce sauce scaleway segment sendbird sendgrid sendinblue sentry
+    serpapi shippo shodan shopify sidekiq signalwire slack snyk sonar sonarcloud sonarqube
+    soundcloud splunk spotify square squarespace stability stackexchange statuspage
+    storyblok stripe sumologic supabase surge telegram telnyx tencent thingsboard tiingo
+    todoist together tomtom travis travisci trello twilio twitch twitter typeform unsplash
+    vercel vimeo virustotal vonage voyage vultr wakatime wandb weatherapi webflow wistia
+    wolfram yandex yelp youtube zapier zendesk zoom
+"""
+
+
+def _any_of(words: str) -> str:
+    return "|".join(words.split())
+
+
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode(), re.IGNORECASE)
+
+
+_STRONG = _compiled(
+    r"secret|pass(?:word|wd|phrase|code|wort|\b|_|$)|pwd|api[-_ .]?(?:key|token|auth)|apikey|appkey"
+    rf"|(?:{_any_of(_PURPOSES)})[-_ .]?(?:key|token)s?(?![a-z])"
+    r"|authtoken|authkey|auth[-_ ]?header|credential|bearer|authorization|connection[-_ ]?string"
+    r"|signature[-_ ]?key|encryption|(?:^|[-_. ])(?:pat|jwt)(?:$|[-_. ])"
+)
+_WEAK = _compiled(
+    r"(?:^|[^a-z])(?:key|token)s?(?![a-z])|[a-z](?:key|token)$|auth(?!or)"
+    r"|(?:^|[-_. ])(?:dsn|sid|cookie|otp|salt)$"
+)
+_AGAINST = _compiled(
+    rf"{_any_of(_DIGESTS)}|{_any_of(_NOT_KEYS)}"
+    rf"|(?:key|token|secret|password|pwd|pass|credential)s?[-_ .]?(?:{_any_of(_ABOUT)})s?(?![a-z])"
+    rf"|(?:{_any_of(_OTHER_PURPOSES)})[-_ .]?(?:key|token)"
+    r"|(?:trace|span|request|correlation|run|event|message|order|session|job|task|build)[-_]?id$"
+)
+_PROVIDER = _compiled(rf"(?<![a-z])(?:{_any_of(_PROVIDERS)})(?![a-z])")
+_CAMEL = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@lru_cache(maxsize=4096)  # bounded: names come from outside
+def strength_of(name: bytes) -> Strength:
+    """Tell how strongly a name says that its value is a credential."""
+    words = _CAMEL.sub(b"_", name)
+    if _AGAINST.search(words):
+        return ""
+    if _STRONG.search(words):
+        return "strong"
+    provider = _PROVIDER.search(words) is not None
+    if _WEAK.search(words):
+        return "strong" if provider else "weak"
+    return "provider" if provider else ""
