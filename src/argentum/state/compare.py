@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from argentum.events import Event
-from argentum.state.acts import MADE_UP, MEASURED, Act, acts_of, essence_of
+from argentum.state.acts import MADE_UP, MEASURED, Act, acts_of
 from argentum.state.aligning import ASKED, SAME, Lane, Pair, lanes_of
+from argentum.state.essence import essence_of
 from argentum.state.snapshots import Diff, Snapshot, diff, snapshots_of
 from argentum.tree import Change, Tree
 from argentum.tree import diff as tree_diff

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from argentum.errors import InputError
 from argentum.events import Event
-from argentum.state.acts import Act, essence_of
+from argentum.state.acts import Act
+from argentum.state.essence import essence_of
 from argentum.state.writes import RunWrites, Verdict, judge, place_of, writes_of
 from argentum.tree import Change
 from argentum.tree import diff as tree_diff

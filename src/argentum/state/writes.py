@@ -31,8 +31,9 @@ from typing import NamedTuple
 
 from argentum.errors import InputError
 from argentum.events import Event
-from argentum.state.acts import Act, acts_of, essence_of
+from argentum.state.acts import Act, acts_of
 from argentum.state.compare import counts
+from argentum.state.essence import essence_of
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Change, Path, Tree, digest_of
 from argentum.tree import diff as tree_diff
