@@ -58,6 +58,49 @@ def test_unrecorded(quote, command):
     assert ["since  snapshot  value", "8      'priced'  1843", "4      'start'   0"] == lines[-3:]
 
 
+def test_marks_have_a_legend(ticking, store, command):
+    """The marks of what is not sure are explained below the table, if there are any."""
+    with Run("r", store=store) as run:
+        session = run.session("a")
+        session.snapshot("one", {"nights": 0, "amount": 0, "price": 0})
+        with session.tool_call("pay") as call:
+            call.output({"nights": 3, "id": "INV-4821", "price": 1843})
+        session.snapshot("two", {"nights": 3, "amount": 4821, "price": 1843})
+
+    assert [
+        "(the state)  of a",
+        "since  at     set by              path    value",
+        "6      2.0 s  5 tool_call pay ?   nights  3",
+        "6      2.0 s  5 tool_call pay ??  amount  4821",
+        "6      2.0 s  5 tool_call pay     price   1843",
+        "? likely, ?? guess",
+    ] == command("blame", "@").lines
+    assert "guess" not in command("blame", "@", "@one").out
+
+
+def test_text_put_together(ticking, store, command):
+    """For a text that the program put together, the events that hold its parts are listed."""
+    with Run("r", store=store) as run:
+        finder, writer = run.session("finder"), run.session("writer")
+        with finder.tool_call("search") as call:
+            call.output("Helium is noble.")
+        finder.handoff("writer", {"facts": ["Helium is noble."]})
+        writer.snapshot("before", {"draft": ""})
+        writer.note("Neon is noble, too.")
+        writer.snapshot("after", {"draft": "Helium is noble. Neon is noble, too. Bye."})
+    told = json.loads(command("blame", "@", "draft", "--json").out)
+
+    assert [
+        "Put together from parts that these events hold:",
+        "held by                               and first by                  part",
+        "6 handoff writer of finder            5 tool_call search of finder  Helium is noble.",
+        "8 note Neon is noble, too. of writer                                Neon is noble, too.",
+    ] == command("blame", "@", "draft").lines[-8:-4]
+    assert [[6, 5], [8]] == [
+        [step["event"]["seq"] for step in piece["steps"]] for piece in told["pieces"]
+    ]
+
+
 def test_what_is_gone(ticking, store, command):
     """A path that went is blamed for its going."""
     with Run("r", store=store) as run:
@@ -120,6 +163,8 @@ def test_json(quote, command):
     "arguments,message",
     [
         (("pric",), "Did you mean 'price'"),
+        (("plan.too",), "Did you mean 'plan.to'"),
+        (("don",), "Did you mean 'done'"),
         (("price@prised",), "Did you mean 'priced'"),
         (("price@99",), "has 11 events"),
         (("price", "--agent", "byer"), "Did you mean 'buyer'"),

@@ -26,6 +26,7 @@ from argentum.events import Event, RunInfo
 from argentum.state.blame import Blame, blame_parts
 from argentum.state.blame import blame as blame_path
 from argentum.state.history import Value
+from argentum.state.origins import Step
 from argentum.state.snapshots import Snapshot
 from argentum.store import Store
 from argentum.store.revisions import SEPARATOR, find_revision, find_run
@@ -33,8 +34,9 @@ from argentum.tree import Record
 
 MAX_EARLIER = 8
 """Earlier values that are shown; the rest is counted."""
-VALUE, NARROW_VALUE, NAME = 60, 24, 22
+VALUE, NARROW_VALUE, NAME, PIECE = 60, 24, 22, 40
 CERTAINTY_STYLES = {"sure": "green", "likely": "yellow", "guess": "red"}
+MARKS = {"likely": "?", "guess": "??"}
 VERDICT_STYLES = {"recorded": "", "initial": "dim", "unrecorded": "bold red"}
 
 BlamePathArgument = Annotated[
@@ -77,7 +79,7 @@ def blame(
     if json:
         show_json([_as_dict(part) for part in parts])
     else:
-        show(_heading(whole), _many(parts, info))
+        show(_heading(whole), _many(parts, info), *_legend(parts))
 
 
 def _size(value: Any) -> int:
@@ -126,6 +128,8 @@ def _one(found: Blame, info: RunInfo) -> list[Any]:
     shown: list[Any] = [heading, Text(), facts]
     if len(found.steps) > 1:
         shown += [Text(), Text("From there back to where it appeared first:"), _way(found)]
+    if found.pieces:
+        shown += [Text(), Text("Put together from parts that these events hold:"), _pieces(found)]
     if found.earlier:
         shown += [Text(), Text("Before:"), _before(found.earlier)]
     return shown
@@ -177,6 +181,20 @@ def _way(found: Blame) -> Table:
     return table("seq", "agent", "event", "how it holds the value", rows=rows)
 
 
+def _pieces(found: Blame) -> Table:
+    rows = []
+    for piece in found.pieces:
+        first, last = piece.steps[0].event, piece.steps[-1].event
+        origin = _where_of(last) if last is not first else Text("")
+        rows.append((_where_of(first), origin, Text(brief(piece.text, PIECE))))
+    return table("held by", "and first by", "part", rows=rows)
+
+
+def _where_of(event: Event) -> Text:
+    who = f" of {brief(event.agent, NAME)}" if event.agent else ""
+    return Text(f"{event.seq} ").append_text(_kind(event)).append(who)
+
+
 def _kind(event: Event) -> Text:
     kind = styled(event.kind)
     return kind.append(f" {brief(event.name, NAME)}", style="default")
@@ -216,9 +234,19 @@ def _many(parts: list[Blame], info: RunInfo) -> Table:
 def _by(part: Blame) -> Text:
     if part.writer is None:
         return Text(part.verdict, style=VERDICT_STYLES[part.verdict])
-    mark = {"sure": "", "likely": " ?", "guess": " ??"}[part.certainty]
-    by = Text(f"{part.writer.seq} ")
-    return by.append_text(_kind(part.writer)).append(mark, CERTAINTY_STYLES[part.certainty])
+    by = Text(f"{part.writer.seq} ").append_text(_kind(part.writer))
+    return by.append(f" {_mark(part)}".rstrip(), CERTAINTY_STYLES[part.certainty])
+
+
+def _mark(part: Blame) -> str:
+    return "" if part.writer is None else MARKS.get(part.certainty, "")
+
+
+def _legend(parts: list[Blame]) -> list[Text]:
+    """Explain the marks that the table has."""
+    marks = {_mark(part) for part in parts}
+    told = [f"{mark} {certainty}" for certainty, mark in MARKS.items() if mark in marks]
+    return [Text(", ".join(told), style="dim")] if told else []
 
 
 # ---------------------------------------------------------------- JSON
@@ -235,17 +263,22 @@ def _as_dict(found: Blame) -> dict[str, Any]:
         "verdict": found.verdict,
         "writer": _event_as_dict(found.writer),
         "origin": _event_as_dict(found.origin),
-        "steps": [
-            {"event": _event_as_dict(step.event), "how": step.how, "where": str(step.where)}
-            for step in found.steps
-        ],
+        "steps": [_step_as_dict(step) for step in found.steps],
         "certainty": found.certainty,
         "why": found.why,
+        "pieces": [
+            {"text": piece.text, "steps": [_step_as_dict(step) for step in piece.steps]}
+            for piece in found.pieces
+        ],
         "earlier": [
             {"since": _snapshot_as_dict(value.since), "value": value.thaw(live=False)}
             for value in found.earlier
         ],
     }
+
+
+def _step_as_dict(step: Step) -> dict[str, Any]:
+    return {"event": _event_as_dict(step.event), "how": step.how, "where": str(step.where)}
 
 
 def _snapshot_as_dict(snapshot: Snapshot) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from argentum.errors import shown
-from argentum.events import CLOSE, POINT, Event
+from argentum.events import Event
 from argentum.matching import COMMON, Sought, leaves, name_in
 from argentum.matching.contents import parts_of
 from argentum.matching.sought import CONTAINERS
@@ -216,14 +216,7 @@ def _calls_between(tracer: Tracer, place: Place) -> list[Event]:
     """Give the ends of the agent's tool calls between a snapshot and the one before it."""
     taken = tracer.sources.snapshots[place.agent]
     after = taken[place.number - 1].seq if place.number else 0
-    return [
-        event
-        for event in tracer.sources.seen_by(
-            place.agent, after=after, before=taken[place.number].seq
-        )
-        if event.kind == "tool_call" and event.phase in (CLOSE, POINT)
-        and event.agent == place.agent
-    ]  # fmt: skip
+    return tracer.sources.calls_of(place.agent, after=after, before=taken[place.number].seq)
 
 
 def _by_call(call: Event, trails: Sequence[tuple[_Target, Trail | None]]) -> Explanation:
@@ -290,8 +283,7 @@ def _between(tracer: Tracer, place: Place) -> str:
     if len(calls) == 1:
         call = calls[0]
         return f"the only call {span} is tool call {call.name!r} (event {call.seq})"
-    seen = tracer.sources.seen_by(place.agent, after=before.seq, before=after.seq)
-    count = sum(1 for _ in seen)
+    count = tracer.sources.count(place.agent, after=before.seq, before=after.seq)
     return f"{count} events were recorded {span}" if count else f"nothing was recorded {span}"
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from argentum.events import CLOSE, OPEN, Event
+from argentum.events import CLOSE, OPEN, POINT, Event
 from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves, name_in
 from argentum.matching.contents import INSIDE, LESS, PART, ROUNDED, WRITTEN
 from argentum.matching.index import Index
@@ -49,6 +50,9 @@ class Found(NamedTuple):
     match: Match
 
 
+seq_of = attrgetter("seq")
+
+
 class Sources:
     """The events of a run by who could see them."""
 
@@ -61,7 +65,8 @@ class Sources:
         """Snapshots by their `seq`."""
         self.snapshots: dict[str | None, list[Snapshot]] = {}
         self._own: dict[str | None, list[Event]] = {}
-        self._seen: dict[str | None, tuple[list[Event], list[int]]] = {}
+        self._seen: dict[str | None, list[Event]] = {}
+        self._calls: dict[str | None, list[Event]] = {}
         self._contents: dict[int, Content] = {}
         self._whole: dict[int, Content] = {}
         self._inner: dict[int, list[Event]] = {}
@@ -83,6 +88,8 @@ class Sources:
             self.openings[event.seq] = event
         elif event.phase == CLOSE and event.span is not None:
             self.closings[event.span] = event
+        if event.kind == "tool_call" and event.phase in (CLOSE, POINT):
+            self._calls.setdefault(event.agent, []).append(event)
         if event.kind not in UNSEEN and (event.kind, event.phase) != ("run", CLOSE):
             reader = event.name if event.kind == "handoff" else event.agent
             self._own.setdefault(reader, []).append(event)
@@ -91,10 +98,20 @@ class Sources:
 
     def seen_by(self, agent: str | None, *, after: int = 0, before: int) -> Iterator[Event]:
         """Give what an agent could see in a stretch of the run, the newest first."""
-        events, numbers = self._all_seen_by(agent)
-        first, end = bisect_right(numbers, after), bisect_left(numbers, before)
+        events, first, end = self._stretch(agent, after, before)
         for at in range(end - 1, first - 1, -1):
             yield events[at]
+
+    def count(self, agent: str | None, *, after: int, before: int) -> int:
+        """Count what an agent could see in a stretch of the run."""
+        _, first, end = self._stretch(agent, after, before)
+        return end - first
+
+    def calls_of(self, agent: str | None, *, after: int, before: int) -> list[Event]:
+        """Give the ends of an agent's own tool calls in a stretch of the run."""
+        calls = self._calls.get(agent, [])
+        first = bisect_right(calls, after, key=seq_of)
+        return calls[first : bisect_left(calls, before, key=seq_of)]
 
     def may_hold(
         self, agent: str | None, sought: Sought, *, after: int = 0, before: int
@@ -105,8 +122,7 @@ class Sources:
         Few values are looked for event by event, the newest first, so that no more are read than
         have to be. When as many were looked through as there are, an index is made.
         """
-        events, numbers = self._all_seen_by(agent)
-        first, end = bisect_right(numbers, after), bisect_left(numbers, before)
+        events, first, end = self._stretch(agent, after, before)
         looked = self._looked_through.get(agent, 0)
         if end - first > SHORT and looked > len(events):
             places = self._index(agent).places(sought)
@@ -120,18 +136,22 @@ class Sources:
     def _index(self, agent: str | None) -> Index:
         index = self._indexes.get(agent)
         if index is None:
-            events, _ = self._all_seen_by(agent)
-            index = self._indexes[agent] = Index(map(self.content, events))
+            contents = map(self.content, self._all_seen_by(agent))
+            index = self._indexes[agent] = Index(contents)
         return index
 
-    def _all_seen_by(self, agent: str | None) -> tuple[list[Event], list[int]]:
+    def _stretch(self, agent: str | None, after: int, before: int) -> tuple[list[Event], int, int]:
+        """Give all that an agent could see, and where in it a stretch begins and ends."""
+        events = self._all_seen_by(agent)
+        first = bisect_right(events, after, key=seq_of)
+        return events, first, bisect_left(events, before, key=seq_of)
+
+    def _all_seen_by(self, agent: str | None) -> list[Event]:
         known = self._seen.get(agent)
         if known is None:
-            events = list(self._own.get(agent, ()))
-            if agent is not None:
-                events += self._own.get(None, ())
-                events.sort(key=lambda event: event.seq)
-            known = self._seen[agent] = (events, [event.seq for event in events])
+            of_the_run = self._own.get(None, []) if agent is not None else []
+            known = sorted([*self._own.get(agent, []), *of_the_run], key=seq_of)
+            self._seen[agent] = known
         return known
 
     def last_snapshot(self, agent: str | None, before: int) -> int | None:
@@ -145,14 +165,15 @@ class Sources:
         return None if event.span is None else self.openings.get(event.span)
 
     def inside(self, opening: Event) -> list[Event]:
-        """Give what happened inside a span, its own end left out, the newest first."""
+        """Give what happened inside a span and the spans in it, the newest first."""
         found: list[Event] = []
         stack = [opening.seq]
         while stack:
-            events = self._inner.get(stack.pop(), ())
-            found += (event for event in events if event.span != opening.seq)
+            span = stack.pop()
+            events = [event for event in self._inner.get(span, ()) if event.seq > span]
+            found += events
             stack += (event.seq for event in events if event.phase == OPEN)
-        return sorted(found, key=lambda event: -event.seq)
+        return sorted(found, key=seq_of, reverse=True)
 
     # ------------------------------------------------------------ what they hold
 
