@@ -34,8 +34,9 @@ from tests.tree.values import (
 )
 
 from argentum.tree import Member, Opaque, Record, diff, freeze
+from argentum.tree.building import build
 from argentum.tree.encoding import pack
-from argentum.tree.kinds import Kind, build
+from argentum.tree.kinds import Kind
 
 
 def back(value: object, *, live: bool = True) -> Any:
@@ -319,6 +320,11 @@ def released() -> memoryview:
     return view
 
 
+def leave(_: object) -> str:
+    """Ask the program to end, where only a text was asked for."""
+    raise SystemExit(1)
+
+
 @pytest.mark.parametrize(
     "make, expected",
     [
@@ -334,6 +340,10 @@ def released() -> memoryview:
             type("Silent", (), {"__repr__": fail, "__slots__": (), "__module__": "io"}),
             Opaque("io:Silent", "its repr raises"),
         ),
+        (
+            type("Final", (), {"__repr__": leave, "__slots__": (), "__module__": "io"}),
+            Opaque("io:Final", "its repr raises"),
+        ),
         (lambda: types.SimpleNamespace(**{"\ud800": 1}), Record("types:SimpleNamespace", {"?": 1})),
         (type("Nowhere", (), {"__module__": None}), Record("None:Nowhere", {})),
     ],
@@ -347,6 +357,7 @@ def released() -> memoryview:
         "text",
         "memory",
         "repr",
+        "leaving",
         "name",
         "module",
     ],

@@ -25,9 +25,10 @@ from argentum.tree import Path, Tree
 from argentum.tree.chunks import digest_of
 from argentum.tree.encoding import unpack
 from argentum.tree.following import follow
-from argentum.tree.kinds import CONTAINERS, Kind
+from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, pages_of
 from argentum.tree.paths import Step
+from argentum.tree.taking import CONTAINERS
 
 VALUE, PRESENCE, COUNT, KIND = "value", "presence", "count", "kind"
 MAX_READS = 40

@@ -24,7 +24,9 @@ import ormsgpack
 from ormsgpack import Ext, packb
 
 from argentum.errors import FormatError, shown
-from argentum.tree.kinds import NOT_A_LEAF, Kind, Opaque, Parts, build, leaf, take_apart
+from argentum.tree.building import build
+from argentum.tree.kinds import Kind, Opaque, Parts
+from argentum.tree.taking import NOT_A_LEAF, leaf, take_apart
 
 OPTIONS: int = (
     ormsgpack.OPT_PASSTHROUGH_BIG_INT

@@ -23,7 +23,7 @@ from argentum.tree.encoding import (
     pack,
     pack_exactly,
 )
-from argentum.tree.kinds import Kind, Parts, is_leaf, take_apart
+from argentum.tree.kinds import Kind, Parts
 from argentum.tree.nodes import (
     NO_CUT,
     PAGE_ENTRIES,
@@ -35,6 +35,7 @@ from argentum.tree.nodes import (
     mark_of,
     pages_of,
 )
+from argentum.tree.taking import is_leaf, take_apart
 
 SMALL_BYTES = 4096
 """A state, dict value or object field up to this size is one entry."""

@@ -6,10 +6,11 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 from argentum.errors import InputError, LimitError, not_found
+from argentum.tree.building import build, build_object, build_subclass
 from argentum.tree.chunks import INLINE_ROOT_BYTES, Chunk, Loader, chunks_of, reference_of
 from argentum.tree.encoding import pack, unpack
 from argentum.tree.freezing import SMALL_BYTES, Freezer
-from argentum.tree.kinds import Kind, Record, build, build_object, build_subclass
+from argentum.tree.kinds import Kind, Record
 from argentum.tree.nodes import Branch, Entry, Fetch, fill_all, pages_of, size_of
 from argentum.tree.paths import Key, Path, Step
 
