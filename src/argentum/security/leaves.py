@@ -19,18 +19,9 @@ from typing import Any, Final, NamedTuple
 from ormsgpack import Ext
 
 from argentum.tree.encoding import pack, unpack
-from argentum.tree.kinds import (
-    Cycle,
-    Kind,
-    Member,
-    Opaque,
-    Parts,
-    Record,
-    build_object,
-    build_subclass,
-    name_of,
-    take_apart,
-)
+from argentum.tree.building import build_object, build_subclass
+from argentum.tree.kinds import Cycle, Kind, Member, Opaque, Parts, Record
+from argentum.tree.taking import name_of, take_apart
 from argentum.tree.paths import Key, Path, Step
 
 LEAST_KEY: Final = 16
