@@ -96,6 +96,7 @@ def test_json(orders, command):
     assert (False, "other tool result for the same call") == (found["same"], found["kind"])
     assert {"a": 7, "b": 7, "how": "asked"} in found["pairs"]
     assert {"price": 9} == found["divergence"]["b"]["body"]["output"]
+    assert ["output.price"] == [change["path"] for change in found["divergence"]["changes"]]
     assert ["spent"] == [change["path"] for change in found["divergence"]["led_to"][0]["changes"]]
 
     several = json.loads(command("compare", "good", "fine", "dear", "--json").out)

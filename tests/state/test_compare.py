@@ -199,6 +199,31 @@ def test_differences():
     assert ["arguments.x", "output"] == [str(change.path) for change in differences(a, b)]
 
 
+CHOSEN = [{"role": "user", "calls": [{"arguments": {"id": number}}]} for number in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    "a,b,paths",
+    [
+        (tool("t", {"request_id": 1}), tool("t", {"request_id": 2}), ["arguments.request_id"]),
+        (tool("t", {}, {"usage": 1}), tool("t", {}, {"usage": 2}), ["output.usage"]),
+        (
+            model(CHOSEN[:1], "x", id=1),
+            model(CHOSEN[1:], "x", id=2),
+            ["messages[0].calls[0].arguments.id"],
+        ),
+        (tool("t", {}, {"at": 1, "x": 1}), tool("t", {}, {"at": 2, "x": 2}), ["output.x"]),
+        (state("s", {"at": 1, "x": 1}), state("s", {"at": 2, "x": 2}), ["x"]),
+        (tool("t", {"x": 1}), tool("other", {"x": 2}), []),
+    ],
+)
+def test_what_parted_the_runs_is_told(a, b, paths):
+    """A field that made a difference is told whatever its name; one that is ignored is not."""
+    told = compared([a], [b], ignore=["at"]).divergence
+
+    assert paths == [str(change.path) for change in told.changes]
+
+
 def test_large_parts_are_compared_by_content():
     """Long lists of messages and large outputs are told apart by one item deep inside."""
     messages = [{"role": "user", "content": "word " * 200, "number": n} for n in range(300)]

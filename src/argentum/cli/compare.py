@@ -19,16 +19,7 @@ from argentum.errors import InputError, NotFoundError, not_found
 from argentum.events import KINDS, RunInfo
 from argentum.state.acts import Act
 from argentum.state.aligning import ALIKE, ASKED, SAME
-from argentum.state.compare import (
-    EXTRA,
-    MISSING,
-    OTHER_ORDER,
-    OTHER_STEP,
-    Comparison,
-    Consequence,
-    Divergence,
-    differences,
-)
+from argentum.state.compare import Comparison, Consequence, Divergence
 from argentum.state.compare import compare as compare_events
 from argentum.state.separating import separate
 from argentum.store import Store
@@ -183,7 +174,10 @@ def _divergence(found: Divergence) -> Iterator[Text | Table]:
     yield table("", "seq", "", rows=rows)
     if found.tried_again:
         yield Text("One of the two made the call again and got what the other had got.")
-    yield from _inside(found)
+    if found.changes:
+        yield Text()
+        yield Text("What differs (A → B):", style="bold")
+        yield from change_lines(found.changes)
     for one in found.led_to:
         yield Text()
         yield from _consequence(one)
@@ -194,18 +188,6 @@ def _act_row(side: str, act: Act | None, other: Act | None = None) -> tuple[Text
         return Text(side, style=_SIDES[side]), Text(), Text("(the end)", style="dim")
     seq = f"{act.seq}" if other is None or other.seq == act.seq else f"{act.seq}, {other.seq}"
     return Text(side, style=_SIDES[side]), Text(seq), act_line(act)
-
-
-def _inside(found: Divergence) -> Iterator[Text]:
-    """Show what differs inside of the two acts, where they are two of one kind."""
-    a, b = found.a, found.b
-    if a is None or b is None or found.kind in (MISSING, EXTRA, OTHER_ORDER, OTHER_STEP):
-        return
-    changes = differences(a, b)
-    if changes:
-        yield Text()
-        yield Text("What differs (A → B):", style="bold")
-        yield from change_lines(changes)
 
 
 def _consequence(one: Consequence) -> Iterator[Text]:
@@ -286,6 +268,7 @@ def _divergence_as_dict(told: Divergence) -> dict[str, Any]:
         "agent": told.agent,
         "a": act_as_dict(told.a),
         "b": act_as_dict(told.b),
+        "changes": changes_as_dicts(told.changes),
         "tried_again": told.tried_again,
         "before": [{"a": pair.a.seq, "b": pair.b.seq} for pair in told.before],
         "led_to": [

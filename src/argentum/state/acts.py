@@ -22,6 +22,7 @@ from typing import Any
 
 from argentum.events import CLOSE, OPEN, Event
 from argentum.state.essence import GIVEN, Essences, digest, fields_of, read_whole
+from argentum.tree import Path
 
 KINDS_OF_ACTS = (
     "model_call", "tool_call", "handoff", "note", "snapshot", "error", "memory", "plan", "receipt",
@@ -78,6 +79,11 @@ class Act:
     def last_seq(self) -> int:
         """The number of its last event."""
         return self.opening.seq if self.closing is None else self.closing.seq
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it asks a model, a tool or another agent for something."""
+        return self.kind in ("model_call", "tool_call", "handoff")
 
     @property
     def is_open(self) -> bool:
@@ -138,7 +144,7 @@ class _Reader:
             return Act(opening, None, b"", digest("run"), digest("run", ended), ())
         given = {name: item for name, item in before.items() if name not in RESULTS}
         messages = given.pop(CONTEXT, None) if opening.kind == "model_call" else None
-        context = self._essences.of(messages, self._dropped(opening), ids)
+        context = self._essences.of(messages, _left_out(opening.kind, self._ignore), ids)
         title = "" if _is_text(opening) else opening.name
         asked = self._of_fields(opening, given, ids)
         call = digest(opening.kind, opening.agent, title, context, asked)
@@ -149,21 +155,40 @@ class _Reader:
         whole = digest(call, _UNFINISHED if unfinished else came)
         return Act(opening, closing, context, call, whole, tuple(ids))
 
-    def _dropped(self, event: Event) -> frozenset[str]:
-        return (MADE_UP if event.kind == "model_call" else MEASURED) | self._ignore
-
     def _of_fields(self, event: Event, fields: dict[str, Any], ids: list[str]) -> bytes:
         """Digest some fields of a body."""
-        dropped = self._dropped(event)
         parts: list[bytes | str] = []
-        for name in sorted(fields):
-            if name in dropped:
-                continue
-            # What goes to a model and comes from it has made-up fields inside, too.
-            inside = name not in GIVEN and (event.kind == "model_call" or name == "error")
-            found = self._essences.of(fields[name], dropped if inside else self._ignore, ids)
+        for name in sorted(fields.keys() - _left_out(event.kind, self._ignore)):
+            inside = _left_out_inside(event.kind, name, self._ignore)
+            found = self._essences.of(fields[name], inside, ids)
             parts += [name, found] if found else []
         return digest(*parts)
+
+
+def _left_out(kind: str, ignore: frozenset[str]) -> frozenset[str]:
+    """Give the fields of a body that make no difference."""
+    return (MADE_UP if kind == "model_call" else MEASURED) | ignore
+
+
+def _left_out_inside(kind: str, field: str, ignore: frozenset[str]) -> frozenset[str]:
+    """Give the fields that make no difference inside of a field of a body."""
+    # What goes to a model and comes from it has made-up fields inside, too.
+    made_up = field not in GIVEN and (kind == "model_call" or field == "error")
+    return _left_out(kind, ignore) if made_up else ignore
+
+
+def is_left_out(kind: str, path: Path, ignore: frozenset[str]) -> bool:
+    """Tell whether what lies at a path in a body of this kind makes no difference."""
+    names = [step for step in path.parts if type(step) is str]
+    fields = _left_out(kind, ignore)
+    for depth, name in enumerate(names):
+        if name in fields:
+            return True
+        if depth == 0:
+            fields = _left_out_inside(kind, name, ignore)
+        elif name in GIVEN:
+            fields = ignore
+    return False
 
 
 def _is_text(event: Event) -> bool:

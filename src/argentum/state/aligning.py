@@ -136,12 +136,13 @@ class _Alignment:
         self._in_order(SAME, lambda act: act.whole)
         self._elsewhere(SAME, lambda act: act.whole)
         self._in_order(ASKED, lambda act: act.call)
-        self._elsewhere(ASKED, lambda act: act.call if act.kind != "snapshot" else act)
-        self._in_order(ALIKE, lambda act: (act.kind, act.name if _is_call(act) else ""))
+        # A state is not asked for: it is none of the others', or it is the same.
+        self._elsewhere(ASKED, lambda act: act.call if act.kind != "snapshot" else id(act))
+        self._in_order(ALIKE, lambda act: (act.kind, act.name if act.is_call else ""))
 
     def _in_order(self, how: str, key: Callable[[Act], Hashable]) -> None:
         for olds, news in list(self._gaps()):
-            matches = patient([key(self.old[i]) for i in olds], [key(self.new[j]) for j in news])
+            matches = _patient([key(self.old[i]) for i in olds], [key(self.new[j]) for j in news])
             for i, j in matches:
                 self.found[olds[i], news[j]] = how
 
@@ -165,10 +166,6 @@ class _Alignment:
                 self.moved[i, right[one]] = how
 
 
-def _is_call(act: Act) -> bool:
-    return act.kind in ("model_call", "tool_call", "handoff")
-
-
 def _once(acts: list[Act], taken: set[int], key: Callable[[Act], Hashable]) -> dict[Hashable, int]:
     """Give where each act stands that is left and of which there is only one."""
     places = {at: key(act) for at, act in enumerate(acts) if at not in taken}
@@ -176,7 +173,7 @@ def _once(acts: list[Act], taken: set[int], key: Callable[[Act], Hashable]) -> d
     return {one: at for at, one in places.items() if counts[one] == 1}
 
 
-def patient(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Match]:
+def _patient(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Match]:
     """Align two sequences: what occurs once in both anchors the rest."""
     matches: list[Match] = []
     todo = [(0, len(old), 0, len(new))]

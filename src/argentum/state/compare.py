@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from argentum.events import Event
-from argentum.state.acts import MADE_UP, MEASURED, Act, acts_of
+from argentum.state.acts import Act, acts_of, is_left_out
 from argentum.state.aligning import ASKED, SAME, Lane, Pair, lanes_of
 from argentum.state.essence import essence_of
 from argentum.state.snapshots import Diff, Snapshot, diff, snapshots_of
@@ -35,6 +35,7 @@ KINDS = (
     OTHER_INPUT, OTHER_OUTPUT, OTHER_RESULT, OTHER_ARGUMENTS, OTHER_STEP, OTHER_ORDER, OTHER_STATE,
     OTHER_END, MISSING, EXTRA,
 )  # fmt: skip
+_WITHOUT_COUNTERPART = (MISSING, EXTRA, OTHER_ORDER, OTHER_STEP)
 BEFORE = 3
 """Steps before a divergence that are told with it."""
 
@@ -62,6 +63,8 @@ class Divergence:
     """What the first run did there; if it did nothing, what it did next; None at its end."""
     b: Act | None
     """What the second run did there, likewise."""
+    changes: tuple[Change, ...]
+    """What differs inside of the two, if they are each other's counterparts."""
     before: tuple[Pair, ...]
     """The last steps before it, the same in both."""
     led_to: tuple[Consequence, ...]
@@ -121,11 +124,12 @@ def compare(
     """
     acts = (acts_of(run, kinds=kinds, ignore=ignore) for run in (run_a, run_b))
     lanes = lanes_of(*acts)
-    parted = [found for lane in lanes for found in _parting(lane, frozenset(ignore))]
+    left_out = frozenset(ignore)
+    parted = [found for lane in lanes for found in _parting(lane, left_out)]
     if not parted:
         return Comparison(tuple(lanes), None)
     first = min(parted, key=lambda one: (one.at, one.late, str(one.lane.agent)))
-    return Comparison(tuple(lanes), _told(first, lanes, run_a, run_b))
+    return Comparison(tuple(lanes), _told(first, lanes, run_a, run_b, left_out))
 
 
 # ---------------------------------------------------------------- where they part
@@ -255,39 +259,48 @@ def _kind_of_other(a: Act, b: Act) -> str:
         return OTHER_STEP
     if a.kind == "note" or (a.kind == "model_call" and a.context != b.context):
         return OTHER_INPUT
-    return OTHER_ARGUMENTS if a.kind in ("model_call", "tool_call", "handoff") else OTHER_STEP
+    return OTHER_ARGUMENTS if a.is_call else OTHER_STEP
 
 
 def _differ(a: Tree, b: Tree, ignore: frozenset[str]) -> bool:
     """Tell whether states differ by more than made-up names."""
-    return any(counts(change, ignore) for change in tree_diff(a, b))
+    return any(is_difference(change, ignore) for change in tree_diff(a, b))
 
 
-def counts(change: Change, ignore: Collection[str] = ()) -> bool:
+def is_difference(change: Change, ignore: Collection[str] = ()) -> bool:
     """Tell whether a change is more than another made-up name, or in an ignored field."""
     if any(step in ignore for step in change.path.parts if isinstance(step, str)):
         return False
     return change.kind != "changed" or essence_of(change.before) != essence_of(change.after)
 
 
-def differences(a: Act, b: Act) -> list[Change]:
-    """Give what differs between two acts of one kind; of a state, what differs in it."""
+def differences(a: Act, b: Act, *, ignore: Collection[str] = ()) -> list[Change]:
+    """
+    Give what differs between two acts of one kind; of a state, what differs in it.
+
+    Args:
+        ignore: see `compare`.
+    """
     if a.kind == "snapshot":
-        return [one for one in tree_diff(a.opening.body, b.opening.body) if counts(one)]
-    drop = MADE_UP if a.kind == "model_call" else MEASURED
+        changes = tree_diff(a.opening.body, b.opening.body)
+        return [one for one in changes if is_difference(one, ignore)]
+    left_out = frozenset(ignore)
     ends = [(a.opening, b.opening)]
     if a.closing is not None and b.closing is not None:
         ends.append((a.closing, b.closing))
     changes = [one for old, new in ends for one in tree_diff(old.body, new.body)]
-    return [one for one in changes if counts(one, drop)]
+    return [
+        one for one in changes if is_difference(one) and not is_left_out(a.kind, one.path, left_out)
+    ]
 
 
 # ---------------------------------------------------------------- what it led to
 
 
 def _told(
-    first: _Parting, lanes: Sequence[Lane], run_a: Sequence[Event], run_b: Sequence[Event]
-) -> Divergence:
+    first: _Parting, lanes: Sequence[Lane], run_a: Sequence[Event], run_b: Sequence[Event],
+    ignore: frozenset[str],
+) -> Divergence:  # fmt: skip
     before = [
         pair
         for lane in lanes
@@ -295,11 +308,15 @@ def _told(
         if pair.how == SAME and _is_before(pair.a, first.a) and _is_before(pair.b, first.b)
     ]
     before.sort(key=lambda pair: (pair.a.seq + pair.b.seq, pair.a.seq))
+    changes: list[Change] = []
+    if first.a is not None and first.b is not None and first.kind not in _WITHOUT_COUNTERPART:
+        changes = differences(first.a, first.b, ignore=ignore)
     return Divergence(
         kind=first.kind,
         agent=first.lane.agent,
         a=first.a,
         b=first.b,
+        changes=tuple(changes),
         before=tuple(before[-BEFORE:]),
         led_to=tuple(_consequences(first, run_a, run_b)),
         tried_again=first.tried_again,

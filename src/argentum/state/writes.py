@@ -32,7 +32,7 @@ from typing import NamedTuple
 from argentum.errors import InputError
 from argentum.events import Event
 from argentum.state.acts import Act, acts_of
-from argentum.state.compare import counts
+from argentum.state.compare import is_difference
 from argentum.state.essence import essence_of
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Change, Path, Tree, digest_of
@@ -118,8 +118,10 @@ class Verdict(NamedTuple):
 def writes_of(events: Sequence[Event], *, ignore: Collection[str] = ()) -> RunWrites:
     """Read what a run wrote (see the module for what a write is)."""
     acts = acts_of(events, ignore=ignore)
-    made = RunWrites((), {}, {}, {}, tuple(acts))
     writes: list[Write] = []
+    states: dict[str | None, States] = {}
+    starts: dict[str | None, Snapshot] = {}
+    ends: dict[str | None, Snapshot] = {}
     since: dict[str | None, list[Act]] = {}
     numbers: Counter[str | None] = Counter()
     for act in acts:
@@ -128,16 +130,16 @@ def writes_of(events: Sequence[Event], *, ignore: Collection[str] = ()) -> RunWr
             continue
         event = act.opening
         taken = Snapshot(event.name, event.body, event.at_ns, event.seq, event.agent)
-        before = made.ends.get(act.agent)
+        before = ends.get(act.agent)
         if before is not None:
             write = _write(before, taken, since.get(act.agent, []), ignore)
             writes += [] if write is None else [write]
             numbers[act.agent] += write is not None
-        made.starts.setdefault(act.agent, taken)
-        made.ends[act.agent] = taken
-        made.states.setdefault(act.agent, States()).add(taken.tree, numbers[act.agent])
+        starts.setdefault(act.agent, taken)
+        ends[act.agent] = taken
+        states.setdefault(act.agent, States()).add(taken.tree, numbers[act.agent])
         since[act.agent] = []
-    return RunWrites(tuple(writes), made.states, made.starts, made.ends, made.acts)
+    return RunWrites(tuple(writes), states, starts, ends, tuple(acts))
 
 
 def _write(
@@ -145,7 +147,7 @@ def _write(
 ) -> Write | None:
     if before.tree == after.tree:
         return None
-    changes = [one for one in tree_diff(before.tree, after.tree) if counts(one, ignore)]
+    changes = [one for one in tree_diff(before.tree, after.tree) if is_difference(one, ignore)]
     if not changes:
         return None
     effect = _digest(_exact(change) for change in changes)
