@@ -19,6 +19,7 @@ from tests.workload import Agent
 
 import argentum
 from argentum.state import Snapshot, bisect, history, snapshots_of
+from argentum.state.blame import blame
 from argentum.store import Store
 
 STEPS = 1000
@@ -147,3 +148,27 @@ def test_calls_of_bisect(benchmark: Any, recorded: Path) -> None:
     benchmark.pedantic(lambda: None, rounds=1)
 
     figure("calls of a bisection, most", max(one.calls for one in found), 16, "", at_least=False)
+
+
+# ---------------------------------------------------------------- blame
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_blame(benchmark: Any, recorded: Path, scan_seconds: float, path: str) -> None:
+    """Who gave one path its value, over all events, against thawing each state."""
+    stores: list[Store] = []
+
+    def open_anew() -> tuple[Any, dict[str, Any]]:
+        stores.append(argentum.open_store(recorded))
+        return (list(stores[-1].events(RUN)),), {}
+
+    benchmark.group = "blame"
+    benchmark.pedantic(
+        lambda events: blame(events, path), setup=open_anew, rounds=ROUNDS, warmup_rounds=1
+    )
+    for store in stores:
+        store.close()
+    seconds = benchmark.stats.stats.median
+
+    name = f"blame of {path}, which {PATHS[path]}, over {STEPS} large states ({seconds * 1e3:.0f}"
+    figure(f"{name} ms): faster than a {SCALED}", scan_seconds / seconds, 500, "x", at_least=True)

@@ -8,15 +8,21 @@ elsewhere because items before it came or went, is found where the alignment of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from argentum.state.history import is_same
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Change, Path, Tree, diff
 from argentum.tree.changes import ADDED, MOVED, REMOVED
-from argentum.tree.following import Follower
+from argentum.tree.following import READ_AHEAD, Follower, follow
+from argentum.tree.gaps import read_groups, unread_gaps
+from argentum.tree.kinds import Kind
+from argentum.tree.nodes import Branch, Page, fill_all
 from argentum.tree.paths import Step
+from argentum.tree.sameness import Packed, token
+from argentum.tree.sequence import common_ends
 
 Steps = tuple[Step, ...]
 
@@ -63,19 +69,71 @@ def _unchanged_since(snapshots: Sequence[Snapshot], path: Path) -> int:
 
 def _followed_since(snapshots: Sequence[Snapshot], steps: Steps, listed: int) -> Since:
     head, rest = Path.of(steps[:listed]), steps[listed:]
-    follower = Follower(head)
-    newer = follower.at(snapshots[-1].tree)
+    newer = Follower(head).at(snapshots[-1].tree)
     if newer is None or Follower(Path.of(rest)).at(newer) is None:
         return Since(_unchanged_since(snapshots, Path.of(steps)), steps)
-    for number in range(len(snapshots) - 2, -1, -1):
-        older = follower.at(snapshots[number].tree)
+    for number, older in _backwards(snapshots[:-1], head):
         if older is newer:
             continue
-        was = None if older is None else carried_back(diff(older, newer), rest)
+        was = None if older is None else _before(older, newer, rest)
         if older is None or was is None:
             return Since(number + 1, (*head.parts, *rest))
         newer, rest = older, was
     return Since(0, (*head.parts, *rest))
+
+
+def _backwards(snapshots: Sequence[Snapshot], head: Path) -> Iterator[tuple[int, Tree | None]]:
+    """Give what is at a path in each state, the last first; many are read in one go."""
+    numbers = range(len(snapshots) - 1, -1, -1)
+    trees = follow(head, [snapshot.tree for snapshot in reversed(snapshots)])
+    places = zip(numbers, trees, strict=True)
+    while window := list(islice(places, READ_AHEAD)):
+        read_groups(tree.root for _, tree in window if tree and type(tree.root) is Branch)
+        yield from window
+
+
+def _before(older: Tree, newer: Tree, steps: Steps) -> Steps | None:
+    """Give where a value stood in an older state; None if it came or changed since."""
+    place = _in_shared_part(older, newer, steps[0]) if steps else None
+    if place is not None:
+        return (place, *steps[1:])
+    return carried_back(diff(older, newer), steps)
+
+
+def _in_shared_part(older: Tree, newer: Tree, step: Step) -> int | None:
+    """
+    Give the old place of an item of a large list in a part that both states have.
+
+    It is the place that a diff finds, by which items next to those that stayed stay as well; but
+    no more than the page of the item is read.
+    """
+    old, new = older.root, newer.root
+    if type(old) is not Branch or type(new) is not Branch or not isinstance(step, int):
+        return None
+    if old.kind is not Kind.LIST or new.kind is not Kind.LIST or step < 0:
+        return None
+    shift = 0
+    for olds, news, old_at, new_at in unread_gaps(old, new):
+        if step < new_at:
+            break
+        end = new_at + sum(page.count for page in news)
+        if step < end:
+            found = _at_the_ends(olds, news, step - new_at)
+            return None if found is None else old_at + found
+        shift = old_at + sum(page.count for page in olds) - end
+    return step + shift
+
+
+def _at_the_ends(olds: list[Page], news: list[Page], place: int) -> int | None:
+    """Give the old place of an item of pages that differ, if it is in their common ends."""
+    fill_all(olds)
+    fill_all(news)
+    before, after = ([token(Packed(one)) for page in pages for one in page.entries]
+                     for pages in (olds, news))  # fmt: skip
+    start, end = common_ends(before, after)
+    if place < start:
+        return place
+    return place + len(before) - len(after) if place >= len(after) - end else None
 
 
 def carried_back(changes: Iterable[Change], steps: Steps) -> Steps | None:

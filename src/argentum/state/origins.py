@@ -136,10 +136,8 @@ class Tracer:
         """
         if number < 0:
             return []
-        copy = self.sources.find_in_state(agent, number, sought, but=but)
-        if copy is None or not (sought.distinctness == RARE or copy.match.is_named):
-            return []
-        if but is not None and sought.distinctness == COMMON:
+        copy = self.sources.find_copy(agent, number, sought, but=but)
+        if copy is None:
             return []
         before = self.sources.snapshots[agent][number].seq
         stretch = self.sources.may_hold(agent, sought, after=copy.event.seq, before=before)

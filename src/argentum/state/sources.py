@@ -221,19 +221,21 @@ class Sources:
              if one.kind == "model_call" and one.phase == OPEN and one.agent == event.agent), None
         )  # fmt: skip
 
-    def find_in_state(
+    def find_copy(
         self, agent: str | None, number: int, sought: Sought, *, but: Steps | None = None
     ) -> Found | None:
         """
-        Find a value in a state; give the first snapshot that shows it there.
+        Find a telling copy of a value in a state; give the first snapshot that shows it there.
 
         Args:
             number: the state's place among the agent's.
-            but: a path whose own value does not count.
+            but: a path whose own value does not count; others need to be more than common then.
         """
+        if but is not None and sought.distinctness == COMMON:
+            return None
         taken = self.snapshots[agent]
         match = self._search.find(taken[number].tree, sought, but=but)
-        if match is None:
+        if match is None or not (sought.distinctness == RARE or match.is_named):
             return None
         first = since(taken[: number + 1], Path.of(match.where))
         event = self.by_seq[taken[first.number].seq]

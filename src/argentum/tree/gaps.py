@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from argentum.tree.chunks import page_digest
-from argentum.tree.nodes import Branch, Page, fill_all, pages_of
+from argentum.tree.nodes import Branch, Group, Page, fill_all, pages_of
 from argentum.tree.sequence import align
 
 _Gap = tuple[list[Page], list[Page], int, int]
@@ -13,8 +13,16 @@ _WINDOW = 16
 
 
 def page_gaps(old: Branch, new: Branch) -> Iterator[_Gap]:
+    """Give the runs of pages that differ, read, with the place of the first item of each."""
+    for gap in unread_gaps(old, new):
+        fill_all(gap[0])
+        fill_all(gap[1])
+        yield gap
+
+
+def unread_gaps(old: Branch, new: Branch) -> Iterator[_Gap]:
     """
-    Give the runs of pages that differ, with the place of the first item of each.
+    Give the runs of pages that differ, without reading what is in them.
 
     Which pages are skipped depends on contents alone (identity and digests only make it quick), so
     the result is the same wherever the trees came from.
@@ -25,8 +33,6 @@ def page_gaps(old: Branch, new: Branch) -> Iterator[_Gap]:
         end, stop = _next_same(left, right, at, other)
         olds, news = left[at:end], right[other:stop]
         if olds or news:
-            fill_all(olds)
-            fill_all(news)
             yield olds, news, old_at, new_at
         old_at += sum(page.count for page in olds)
         new_at += sum(page.count for page in news)
@@ -35,6 +41,20 @@ def page_gaps(old: Branch, new: Branch) -> Iterator[_Gap]:
             old_at += left[at].count
             new_at += right[other].count
             at, other = at + 1, other + 1
+
+
+def read_groups(branches: Iterable[Branch]) -> None:
+    """Read the groups over the pages of many branches, those of one level in one go."""
+    level = [branch.top for branch in branches if type(branch.top) is Group]
+    while level:
+        waiting: dict[int, list[Group]] = {}
+        for group in level:
+            if not group.is_filled():
+                waiting.setdefault(id(group.source), []).append(group)
+        for groups in waiting.values():
+            fill_all(groups)
+        below = {id(one): one for group in level for one in group.children}
+        level = [one for one in below.values() if type(one) is Group]
 
 
 def _next_same(left: list[Page], right: list[Page], at: int, other: int) -> tuple[int, int]:
