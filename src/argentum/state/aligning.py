@@ -136,7 +136,7 @@ class _Alignment:
         self._in_order(SAME, lambda act: act.whole)
         self._elsewhere(SAME, lambda act: act.whole)
         self._in_order(ASKED, lambda act: act.call)
-        # A state is not asked for: it is none of the others', or it is the same.
+        # A state answers no question, so two that differ are nowhere each other's counterparts.
         self._elsewhere(ASKED, lambda act: act.call if act.kind != "snapshot" else id(act))
         self._in_order(ALIKE, lambda act: (act.kind, act.name if act.is_call else ""))
 

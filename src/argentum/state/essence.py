@@ -12,7 +12,6 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from operator import itemgetter
 from typing import Any
@@ -22,7 +21,8 @@ from argentum.tree import Record, Tree
 from argentum.tree.chunks import DIGEST_BYTES
 from argentum.tree.encoding import pack, unpack
 from argentum.tree.kinds import Kind
-from argentum.tree.nodes import Branch, Entry, Page, fill_all, pages_of
+from argentum.tree.nodes import Branch, Entry, Group, Page, fill_all, pages_of
+from argentum.tree.sameness import Packed
 
 GIVEN = frozenset({"args", "arguments", "input", "kwargs"})
 """Below these, every field is the user's own."""
@@ -38,13 +38,6 @@ _IN_ORDER = (Kind.LIST, Kind.TUPLE, Kind.DEQUE)
 
 Drop = frozenset[str]
 """Names of fields that are left out, at any depth."""
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """An entry of a tree that was not thawed yet."""
-
-    entry: Entry
 
 
 class Essences:
@@ -199,20 +192,21 @@ def fields_of(body: Tree) -> dict[str, Any]:
 
 
 def read_whole(bodies: Iterable[Tree]) -> None:
-    """Read all parts of many bodies from their store, level by level, in few questions."""
-    branches = [body.root for body in bodies if type(body.root) is Branch]
-    while branches:
-        pages = dict.fromkeys(page for branch in branches for page in pages_of(branch))
-        waiting: dict[int, list[Page]] = {}
-        for page in pages:
-            if not page.is_filled():
-                waiting.setdefault(id(page.source), []).append(page)
-        for nodes in waiting.values():
-            fill_all(nodes)
-        branches = [
-            entry
-            for page in pages
-            if page.branches
-            for entry in page.entries
-            if type(entry) is Branch
-        ]
+    """Read all parts of many bodies from their stores, level by level, in few questions."""
+    nodes = [body.root.top for body in bodies if type(body.root) is Branch]
+    while nodes:
+        waiting: dict[tuple[type, int], list[Page | Group]] = {}
+        for node in nodes:
+            if not node.is_filled():
+                waiting.setdefault((type(node), id(node.source)), []).append(node)
+        for alike in waiting.values():
+            fill_all(alike)
+        nodes = list(dict.fromkeys(below for node in nodes for below in _below(node)))
+
+
+def _below(node: Page | Group) -> list[Page | Group]:
+    if type(node) is Group:
+        return node.children
+    page: Page = node  # type: ignore[assignment] # no group
+    entries = page.entries if page.branches else ()
+    return [entry.top for entry in entries if type(entry) is Branch]
