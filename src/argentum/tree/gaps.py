@@ -37,9 +37,11 @@ def unread_gaps(old: Branch, new: Branch) -> Iterator[_Gap]:
         old_at += sum(page.count for page in olds)
         new_at += sum(page.count for page in news)
         at, other = end, stop
-        while at < len(left) and other < len(right) and _same_page(left[at], right[other]):
-            old_at += left[at].count
-            new_at += right[other].count
+        for mine, theirs in zip(left[at:], right[other:], strict=False):
+            if mine is not theirs and not _same_page(mine, theirs):
+                break
+            old_at += mine.count
+            new_at += mine.count
             at, other = at + 1, other + 1
 
 
