@@ -24,6 +24,11 @@ if _TYPE_CHECKING:
         StoreError,
     )
     from argentum.record import AgentSession, Run, create_agent_session
+    from argentum.security.settings import (
+        SecuritySettings,
+        configure_security,
+        security_settings,
+    )
     from argentum.state import StateDiff, diff, snapshots_of
     from argentum.state.bisect import bisect
     from argentum.state.blame import blame
@@ -42,16 +47,19 @@ __all__ = [
     "MissingExtraError",
     "NotFoundError",
     "Run",
+    "SecuritySettings",
     "StateDiff",
     "StoreError",
     "__version__",
     "bisect",
     "blame",
     "compare",
+    "configure_security",
     "create_agent_session",
     "diff",
     "history",
     "open_store",
+    "security_settings",
     "snapshots_of",
 ]
 
@@ -64,15 +72,18 @@ _HOMES = {
     "MissingExtraError": "argentum.errors",
     "NotFoundError": "argentum.errors",
     "Run": "argentum.record",
+    "SecuritySettings": "argentum.security.settings",
     "StateDiff": "argentum.state",
     "StoreError": "argentum.errors",
     "bisect": "argentum.state.bisect",
     "blame": "argentum.state.blame",
     "compare": "argentum.state.compare",
+    "configure_security": "argentum.security.settings",
     "create_agent_session": "argentum.record",
     "diff": "argentum.state",
     "history": "argentum.state.history",
     "open_store": "argentum.store",
+    "security_settings": "argentum.security.settings",
     "snapshots_of": "argentum.state",
 }
 

@@ -6,17 +6,21 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from argentum.clock import now_ns
-from argentum.errors import InputError, not_found, shown
+from argentum.errors import InputError, hidden, not_found, shown
 from argentum.events import Event
+from argentum.security.settings import SecuritySettings, security_settings
 from argentum.state.bisect import Bisection, bisect
 from argentum.state.flat import Row, flat_changes
 from argentum.state.history import Value, history
 from argentum.state.json_patch import Operation, json_patch
 from argentum.tree import Change, Tree, apply, freeze
 from argentum.tree import diff as tree_diff
+
+if TYPE_CHECKING:
+    from argentum.security.limits import Limits
 
 
 class Snapshot(NamedTuple):
@@ -85,6 +89,15 @@ def snapshots_of(events: Iterable[Event], *, agent: str | None = None) -> list[S
     ]
 
 
+def _limits_of(settings: SecuritySettings) -> Limits | None:
+    if not settings.limits:
+        return None
+    # Most processes limit nothing, and need not load what it takes.
+    from argentum.security.limits import Limits  # noqa: PLC0415 - as above
+
+    return Limits(settings)
+
+
 class StateDiff:
     """
     Keeps an agent's states as they were and tells what changed between them.
@@ -100,6 +113,7 @@ class StateDiff:
         on_snapshot: Callable[[Snapshot], None] | None = None,
         on_error: Callable[[Exception], None] | None = None,
         look_up: Callable[[str], Tree | None] | None = None,
+        security: SecuritySettings | None = None,
     ) -> None:
         """
         Start an empty history.
@@ -109,6 +123,7 @@ class StateDiff:
             on_snapshot: is called with each snapshot when it has been taken.
             on_error: is called, instead of raising, when a snapshot cannot be taken.
             look_up: finds the tree of a label that was forgotten.
+            security: its own limits; by default those of `argentum.configure_security`.
 
         Raises:
             InputError: `max_snapshots` is below 1.
@@ -120,6 +135,8 @@ class StateDiff:
         self._on_snapshot = on_snapshot
         self._on_error = on_error
         self._look_up = look_up
+        self._security = security
+        self._limits: tuple[SecuritySettings, Limits | None] | None = None
         self._lock = threading.RLock()
         self._snapshots: list[Snapshot] = []
         self._by_label: dict[str, Snapshot] = {}
@@ -131,7 +148,7 @@ class StateDiff:
 
     def __repr__(self) -> str:
         """Show the labels."""
-        return f"<StateDiff of {len(self)} snapshots: {shown(self.labels)}>"
+        return hidden(f"<StateDiff of {len(self)} snapshots: {shown(self.labels)}>")
 
     @property
     def labels(self) -> list[str]:
@@ -148,19 +165,30 @@ class StateDiff:
 
         Raises:
             InputError: the label is no `str`, or other threads kept changing the state.
-            LimitError: the state nests deeper than this thread may recurse.
+            LimitError: the state is over a limit that was set, and was not kept; or it nests
+                deeper than this thread may recurse.
         """
         try:
-            taken = self._take(label, state)
+            tree = self._frozen(label, state)
         except Exception as error:
             if self._on_error is None:
                 raise
             self._on_error(error)
-        else:
-            if self._on_snapshot is not None:
-                self._on_snapshot(taken)
+            return
+        # Who set a limit wants to hear of it: this raises even where other faults do not.
+        limits = self._current_limits()
+        taken = self._keep(label, tree if limits is None else limits.within(tree))
+        if self._on_snapshot is not None:
+            self._on_snapshot(taken)
 
-    def _take(self, label: str, state: object) -> Snapshot:
+    def _current_limits(self) -> Limits | None:
+        settings = self._security or security_settings()
+        made = self._limits
+        if made is None or made[0] is not settings:
+            self._limits = made = (settings, _limits_of(settings))
+        return made[1]
+
+    def _frozen(self, label: str, state: object) -> Tree:
         if not isinstance(label, str):
             message = f"The label {shown(label)} is a {type(label).__name__}; give a str."
             raise InputError(message)
@@ -168,9 +196,10 @@ class StateDiff:
         # snapshot of its own must never wait. An old `previous` only costs some sharing.
         previous = self._snapshots[-1:]
         if isinstance(state, Tree):
-            tree = state
-        else:
-            tree = freeze(state, previous[0].tree if previous else None)
+            return state
+        return freeze(state, previous[0].tree if previous else None)
+
+    def _keep(self, label: str, tree: Tree) -> Snapshot:
         taken = Snapshot(label, tree, now_ns(), next(self._numbers))
         self._snapshots.append(taken)
         self._by_label[label] = taken
