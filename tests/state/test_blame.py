@@ -17,7 +17,7 @@ from argentum.errors import InputError, NotFoundError
 from argentum.events import Event
 from argentum.state import snapshots_of
 from argentum.state.blame import VERDICTS, blame, blame_parts
-from argentum.state.origins import CERTAINTIES
+from argentum.state.weighing import CERTAINTIES
 from argentum.tree import Path, diff, freeze, same
 
 

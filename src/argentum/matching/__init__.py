@@ -7,7 +7,8 @@ whatever their case, space and punctuation, and as a part of a longer text; date
 spellings; booleans and None only under the same name, because they are everywhere.
 """
 
-from argentum.matching.contents import Content, Leaf, Match, leaves, name_in, says_same
+from argentum.matching.contents import Content, Match, says_same
+from argentum.matching.leaves import Leaf, leaves, name_in
 from argentum.matching.sought import COMMON, ORDINARY, RARE, Sought, distinctness
 
 __all__ = [

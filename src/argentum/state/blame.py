@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from argentum.errors import InputError, NotFoundError, not_found
 from argentum.events import Event
-from argentum.matching.contents import parts_of
+from argentum.matching.leaves import parts_of
 from argentum.state.explaining import INITIAL, RECORDED, UNRECORDED, Place, explain
 from argentum.state.history import Value, history
 from argentum.state.lifetimes import Part, Since, find_since, since

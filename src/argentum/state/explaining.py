@@ -9,22 +9,15 @@ from typing import Any, NamedTuple
 from argentum.errors import shown
 from argentum.events import Event
 from argentum.matching import COMMON, Sought, leaves, name_in
-from argentum.matching.contents import parts_of
+from argentum.matching.leaves import parts_of
 from argentum.matching.sought import CONTAINERS
 from argentum.state.history import Value
 from argentum.state.lifetimes import Steps
-from argentum.state.origins import (
-    LIKELY,
-    SURE,
-    Step,
-    Tracer,
-    Trail,
-    least_sure,
-    named,
-)
+from argentum.state.origins import Step, Tracer, Trail, named
 from argentum.state.pieces import Piece, pieces_of
 from argentum.state.snapshots import Snapshot
 from argentum.state.sources import Found
+from argentum.state.weighing import LIKELY, SURE, least_sure
 from argentum.tree import Path, Tree, diff, same
 from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from argentum.events import OPEN, Event
-from argentum.matching import COMMON, ORDINARY, RARE, Match, Sought
-from argentum.matching.contents import INSIDE, PART, ROUNDED
+from argentum.matching import COMMON, RARE, Sought
 from argentum.state.lifetimes import Steps
-from argentum.state.sources import UNSEEN, WORST, Found, Sources, is_telling, tier
+from argentum.state.sources import UNSEEN, Found, Sources
+from argentum.state.weighing import (
+    GUESS,
+    LIKELY,
+    WORST,
+    doubts_of,
+    is_telling,
+    least_sure,
+    tier,
+)
 from argentum.tree import Path
 
-SURE, LIKELY, GUESS = "sure", "likely", "guess"
-CERTAINTIES = (SURE, LIKELY, GUESS)
-"""The surest first."""
 MOST_STEPS = 200
 _SEEN_BEFORE = "it was seen before the state that lacks the value"
 
@@ -56,11 +61,6 @@ class Trail:
     def certainty(self) -> str:
         """How sure it is: as the worst doubt says."""
         return least_sure(most for most, _ in self.doubts)
-
-
-def least_sure(certainties: Iterator[str]) -> str:
-    """Give the least sure of several certainties."""
-    return max(certainties, key=CERTAINTIES.index, default=SURE)
 
 
 class Tracer:
@@ -180,7 +180,7 @@ class Tracer:
             if found.event.kind == "snapshot":
                 here = self._before_state(agent, found, sought, trail)
             else:
-                trail.doubts += _doubts(sought, found.match)
+                trail.doubts += doubts_of(sought, found.match)
                 here = self._before(agent, found.event, sought, trail)
         _doubt_rivals(trail, sought)
         return trail
@@ -294,18 +294,6 @@ def is_input(event: Event) -> bool:
 
 def _step(found: Found) -> Step:
     return Step(found.event, found.match.how, Path.of(found.match.where))
-
-
-def _doubts(sought: Sought, match: Match) -> list[tuple[str, str]]:
-    if sought.distinctness == COMMON:
-        return [(LIKELY, "such a value is found in many places")]
-    if match.loss == ROUNDED:
-        return [(LIKELY if match.is_named else GUESS, "it is rounded")]
-    if match.loss == INSIDE:
-        return [(LIKELY if match.is_named else GUESS, "digits of an identifier are no number")]
-    if sought.distinctness == ORDINARY and not (match.is_named and match.loss < PART):
-        return [(LIKELY, "such a value may be found in other places, too")]
-    return []
 
 
 def _doubt_rivals(trail: Trail, sought: Sought) -> None:

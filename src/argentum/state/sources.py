@@ -14,10 +14,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from argentum.events import CLOSE, OPEN, POINT, Event
-from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves, name_in
-from argentum.matching.contents import INSIDE, LESS, PART, ROUNDED, WRITTEN
+from argentum.matching import COMMON, RARE, Content, Leaf, Match, Sought, leaves
 from argentum.matching.index import Index
-from argentum.matching.texts import name_of
 from argentum.state.encoded import EncodedSearch
 from argentum.state.lifetimes import Steps, since
 from argentum.state.snapshots import Snapshot
@@ -26,10 +24,6 @@ from argentum.tree.changes import ADDED, CHANGED
 from argentum.tree.encoding import pack, unpack
 
 UNSEEN = ("agent", "alert", "snapshot")
-_NAMES_FOR_ANYTHING = frozenset(
-    {"answer", "content", "data", "item", "items", "message", "output", "result", "results"}
-    | {"text", "value", "values"}
-)
 _OF_THE_RECORDER = {
     "run": ("python", "folder", "status"),
     "model_call": ("elapsed_ms",),
@@ -38,7 +32,6 @@ _OF_THE_RECORDER = {
     "error": ("traceback",),
 }
 """What a body holds that no agent takes a value from."""
-WORST = 2
 SHORT = 32
 """Events that are looked through one by one rather than by an index."""
 
@@ -266,31 +259,3 @@ def _plain(value: Any) -> Any:
 
 def _is_shortened(leaf: Leaf) -> bool:
     return isinstance(leaf.value, str) and leaf.value.rstrip().endswith(("…", "...", "[truncated]"))
-
-
-# ---------------------------------------------------------------- what counts
-
-
-def is_telling(sought: Sought, match: Match, *, near: bool) -> bool:
-    """
-    Tell whether a match is more than chance.
-
-    Args:
-        near: whether the event lies between the two states that differ.
-    """
-    if match.loss == LESS:
-        return False  # nobody gets digits that were not there
-    if sought.distinctness == COMMON:
-        return match.is_named and match.loss <= (PART if near else WRITTEN)
-    if match.loss == ROUNDED or (match.loss == INSIDE and not near):
-        return match.is_named
-    if sought.distinctness == RARE or near or match.is_named or sought.dates:
-        return True
-    return match.loss <= WRITTEN and name_of(name_in(match.where)) in _NAMES_FOR_ANYTHING
-
-
-def tier(sought: Sought, match: Match) -> int:
-    """Order matches in one stretch of a run before their nearness counts; 0 is best."""
-    if match.loss > PART:
-        return WORST
-    return int(sought.distinctness < RARE and not match.is_named)
