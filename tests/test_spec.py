@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+import argentum
+
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
 
@@ -166,12 +168,15 @@ def test_alerts():
     assert 1 == len(names["triggered"])
 
 
-@not_built("security")
 def test_security():
-    """A secure session can be had after `configure_security`."""
-    names, _ = run_snippet("security")
+    """A secure session can be had after `configure_security`, and has the limits named there."""
+    try:
+        names, _ = run_snippet("security")
+    finally:
+        argentum.configure_security()
 
-    assert names["session"]
+    assert 10 == names["session"].security.max_state_size_mb
+    assert 5000 == names["session"].security.max_context_items
 
 
 @not_built("memory")

@@ -10,7 +10,7 @@ import pytest
 
 from argentum import (
     AgentSession,
-    NotFoundError,
+    InputError,
     Run,
     StateDiff,
     StoreError,
@@ -105,9 +105,9 @@ def test_two_sessions_in_one_run(started, store, reader):
 
 
 def test_secure_is_refused():
-    """`secure=True` says that this version does not have it, rather than looking safe."""
-    with pytest.raises(NotFoundError, match="does not have yet"):
-        create_agent_session("a", secure=True)
+    """What is neither True, False nor settings is refused, and no run is started."""
+    with pytest.raises(InputError, match="SecuritySettings"):
+        create_agent_session("a", secure="yes")  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ like a dict

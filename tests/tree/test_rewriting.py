@@ -11,6 +11,7 @@ from tests.tree.values import entries_up_to, sizes
 
 from argentum.tree import diff, freeze
 from argentum.tree.encoding import pack, unpack
+from argentum.tree.paths import Key, Step
 from argentum.tree.rewriting import rewrite
 
 texts = st.sampled_from(["a", "secret", "b" * 40, "my secret key", ""])
@@ -32,7 +33,7 @@ def without(value: Any) -> Any:
     return value
 
 
-def change(data: bytes) -> bytes | None:
+def change(data: bytes, at: tuple[Step, ...] = ()) -> bytes | None:
     """Do the same to encoded bytes."""
     return pack(without(unpack(data))) if b"secret" in data else None
 
@@ -64,7 +65,7 @@ def test_only_what_is_new_is_looked_at(word):
     state = {"messages": [{"n": n, "content": f"{word} {n} " * 50} for n in range(2000)], "n": 1}
     seen: list[bytes] = []
 
-    def noting(data: bytes) -> bytes | None:
+    def noting(data: bytes, at: tuple[Step, ...]) -> bytes | None:
         seen.append(data)
         return change(data)
 
@@ -88,7 +89,7 @@ def test_a_large_item_of_a_list_is_followed():
     state = [{"log": [f"line {n} secret" * 20 for n in range(1000)]} for _ in range(3)]
     seen: list[bytes] = []
 
-    def noting(data: bytes) -> bytes | None:
+    def noting(data: bytes, at: tuple[Step, ...]) -> bytes | None:
         seen.append(data)
         return change(data)
 
@@ -101,3 +102,39 @@ def test_a_large_item_of_a_list_is_followed():
     assert [] == diff(freeze(without(state)), rewrite(later, noting, (tree, made)))
     assert [pack("the secret end")] == [data for data in seen if b"line" not in data][-1:]
     assert len(seen) <= 8
+
+
+def test_a_change_knows_where_it_is():
+    """The steps that lead to an entry come with it; those to items of lists do not count."""
+    long = "x" * 5000
+    state = {"user": {"name": long, "keys": [{1: long}] * 20}, "n": 1}
+    seen: dict[tuple[Step, ...], bytes] = {}
+
+    def noting(data: bytes, at: tuple[Step, ...]) -> None:
+        seen[at] = data
+
+    rewrite(freeze(state), noting)
+
+    assert {"name", "keys"} == {at[1] for at in seen if at[:1] == ("user",)}
+    assert pack(long) == seen["user", "name"]
+    assert pack({1: long}) == seen["user", "keys", 0]
+    assert pack(1) == seen["n",]
+    with entries_up_to(16):
+        rewrite(freeze(state), noting)
+    assert pack(long) == seen["user", "keys", 0, Key(1)]
+
+
+def test_what_moves_to_another_key_is_looked_at_again():
+    """The same value under another key may have to become something else."""
+    value = "v" * 5000
+
+    def by_name(data: bytes, at: tuple[Step, ...]) -> bytes | None:
+        return pack("gone") if at == ("secret",) else None
+
+    tree = freeze({"plain": value, "secret": None, "more": value})
+    made = rewrite(tree, by_name)
+    later = freeze({"plain": None, "secret": value, "more": value}, tree)
+
+    assert {"plain": None, "secret": "gone", "more": value} == rewrite(
+        later, by_name, (tree, made)
+    ).thaw()

@@ -8,12 +8,21 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock, options
-from argentum.errors import ArgentumError, InputError, StoreError, shown
+from argentum.errors import (
+    SEARCHED_CHARACTERS,
+    ArgentumError,
+    InputError,
+    StoreError,
+    hidden,
+    shown,
+)
 from argentum.events import CLOSE, OPEN, POINT, Event, RunInfo
 from argentum.record.liveness import this_process
+from argentum.record.redacting import Protection
 from argentum.store import Store, open_store
 from argentum.store.memory import MemoryStore
 from argentum.tree import Tree, freeze
@@ -21,6 +30,7 @@ from argentum.tree import Tree, freeze
 if TYPE_CHECKING:
     from argentum.record.forking import ForkPoint
     from argentum.record.session import AgentSession
+    from argentum.security.settings import SecuritySettings
     from argentum.state import Snapshot
 
 SLOW_NS = 1_000_000_000
@@ -85,12 +95,15 @@ class Run:
         )
         try:
             self.store = _opened(store)
-            self.store.start_run(info)
+            self._protection = Protection(self.store)
+            kept_name = self._protection.way(None).text(self.name)
+            self.store.start_run(replace(info, name=kept_name))
         except Exception as error:  # noqa: BLE001 - the host goes on without a recorder
             self.drop(error)
             self.store = MemoryStore()
+            self._protection = Protection(self.store)
             self.store.start_run(info)
-        body = _surroundings()
+        body = _surroundings(self._protection)
         if start is not None:
             body["forked_from"] = start.described()
         self.record("run", self.name, body, phase=OPEN)
@@ -139,7 +152,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Show the id and where it is kept."""
-        return f"<Run {self.run_id} {self.name!r} in {self.store.location}>"
+        return hidden(f"<Run {self.run_id} {self.name!r} in {self.store.location}>")
 
     def __enter__(self) -> Self:
         """Record until the block ends."""
@@ -158,11 +171,34 @@ class Run:
         """Whether the run outlives this process."""
         return not isinstance(self.store, MemoryStore)
 
-    def session(self, agent_id: str, *, half_life_steps: int = 20) -> AgentSession:
-        """Give an agent its handle in this run."""
+    def session(
+        self,
+        agent_id: str,
+        *,
+        half_life_steps: int = 20,
+        secure: bool | SecuritySettings = False,
+    ) -> AgentSession:
+        """
+        Give an agent its handle in this run.
+
+        Args:
+            half_life_steps: for the memory part.
+            secure: see `create_agent_session`.
+
+        Raises:
+            InputError: `secure` is something else.
+        """
         from argentum.record.session import AgentSession  # noqa: PLC0415 - sessions know runs
 
-        return AgentSession(agent_id, run=self, half_life_steps=half_life_steps)
+        return AgentSession(agent_id, run=self, half_life_steps=half_life_steps, secure=secure)
+
+    def secure(self, agent_id: str, settings: SecuritySettings) -> None:
+        """Limit and redact what is recorded of one agent by settings of its own."""
+        self._protection.secure(str(agent_id), settings)
+
+    def kept_text(self, text: str, *, agent: str | None = None) -> str:
+        """Give a label or an agent's name as it is in the store, where secrets are taken out."""
+        return self._protection.way(None if agent is None else str(agent)).text(str(text))
 
     # ------------------------------------------------------------ recording
 
@@ -182,12 +218,16 @@ class Run:
             if self._rests_until_ns:
                 self._rest()
             tree = body if isinstance(body, Tree) else self._frozen(kind, agent, phase, body)
+            agent = None if agent is None else str(agent)
+            way = self._protection.way(agent)
+            tree = way.tree(tree, kind)
             around = _around.get()
             parent = around[1] if around is not None and around[0] is self else None
             began_ns = clock.now_ns()
             seq = self.store.append(
-                self.run_id, kind=kind, name=_title(kind, name), at_ns=began_ns, body=tree,
-                agent=None if agent is None else str(agent), phase=phase, span=span, parent=parent,
+                self.run_id, kind=kind, name=_title(kind, way.text(str(name))), at_ns=began_ns,
+                body=tree, agent=None if agent is None else way.text(agent), phase=phase, span=span,
+                parent=parent,
             )  # fmt: skip
             if self._dirty:
                 self._save()
@@ -322,7 +362,7 @@ def shown_reason(error: BaseException) -> str:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
         text = shown(error)
-    return f"{type(error).__name__}: {text}"[:300]
+    return hidden(f"{type(error).__name__}: {text}"[:SEARCHED_CHARACTERS])[:300]
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -345,9 +385,9 @@ def _opened(store: Store | str | os.PathLike[str] | None) -> Store:
     return open_store(store) if isinstance(store, str | os.PathLike) else store
 
 
-def _surroundings() -> dict[str, Any]:
+def _surroundings(protection: Protection) -> dict[str, Any]:
     return {
-        "arguments": list(sys.argv),
+        "arguments": protection.way(None).arguments(sys.argv),
         "python": sys.version.partition(" ")[0],
         "folder": _folder(),
     }
@@ -363,12 +403,13 @@ def _folder() -> str:
 def _warn(text: str, *values: object) -> None:
     import logging  # noqa: PLC0415 - only when something went wrong
 
-    logging.getLogger("argentum").warning(text, *values)
+    # A value may be longer than what is logged of it, so secrets are taken out of the whole line.
+    logging.getLogger("argentum").warning("%s", hidden(text % values))
 
 
-def _title(kind: str, name: object) -> str:
+def _title(kind: str, name: str) -> str:
     """Give an event's name; a note's is its first words."""
     if kind != "note":
-        return str(name)
-    line = " ".join(str(name).split())
+        return name
+    line = " ".join(name.split())
     return line if len(line) <= 60 else line[:59] + "…"  # noqa: PLR2004 - a title

@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from argentum.errors import LimitError, NotFoundError, not_found
+from argentum.errors import LimitError, NotFoundError, hidden, not_found
 from argentum.record.run import Run, default_run
 from argentum.record.span import Span
+from argentum.security.settings import SecuritySettings, session_settings
 from argentum.state import Snapshot, StateDiff
 from argentum.store import Store
 from argentum.tree import Tree
@@ -30,7 +31,7 @@ def create_agent_session(
     agent_id: str,
     half_life_steps: int = 20,
     *,
-    secure: bool = False,
+    secure: bool | SecuritySettings = False,
     store: Store | str | os.PathLike[str] | None = None,
     run: Run | None = None,
 ) -> AgentSession:
@@ -43,19 +44,18 @@ def create_agent_session(
     Args:
         agent_id: the agent's name in the run.
         half_life_steps: for the memory part.
-        secure: apply the production settings; not in this version.
+        secure: True for the production settings of limits and redaction, or settings of its own;
+            by default those of the process (see `argentum.configure_security`).
         store: a file or an open store to keep the run in.
         run: the run to join.
 
     Raises:
-        NotFoundError: `secure=True`, which this version does not have.
+        InputError: `secure` is something else.
     """
-    if secure:
-        message = "`secure=True` needs the security part, which this version does not have yet."
-        raise NotFoundError(message)
+    session_settings(secure)  # before a run is started for nothing
     if run is None:
         run = (default_run() if store is None else None) or Run(agent_id, store=store)
-    return AgentSession(agent_id, run=run, half_life_steps=half_life_steps)
+    return AgentSession(agent_id, run=run, half_life_steps=half_life_steps, secure=secure)
 
 
 class AgentSession:
@@ -65,23 +65,40 @@ class AgentSession:
     Reads like a dict of its parts, too: `session["state_diff"]`, `session.get("cost_tracker")`.
     """
 
-    def __init__(self, agent_id: str, *, run: Run, half_life_steps: int = 20) -> None:
-        """Join a run (see `create_agent_session`)."""
+    def __init__(
+        self,
+        agent_id: str,
+        *,
+        run: Run,
+        half_life_steps: int = 20,
+        secure: bool | SecuritySettings = False,
+    ) -> None:
+        """
+        Join a run (see `create_agent_session`).
+
+        Raises:
+            InputError: `secure` is something else.
+        """
         self.agent_id = agent_id
         self.run = run
         self.half_life_steps = half_life_steps
+        self.security = session_settings(secure)
+        """The session's own settings; None for those of the process."""
+        if self.security is not None:
+            run.secure(agent_id, self.security)
         kept = run.is_kept
         self.state_diff = StateDiff(
             max_snapshots=KEPT_IN_MEMORY if kept else None,
             on_snapshot=self._keep_snapshot,
             on_error=run.drop,
             look_up=self._stored_snapshot if kept else None,
+            security=self.security,
         )
         """The history of the agent's states."""
         self._parts: dict[str, Any] = {"state_diff": self.state_diff}
         self._last: Snapshot | None = None
         self._watchings: list[Watching] = []
-        start = run.take_start(agent_id)
+        start = run.take_start(run.kept_text(agent_id, agent=agent_id))
         forked = {"forked_from": _described(start, run)} if start is not None else {}
         run.record("agent", agent_id, forked, agent=agent_id)
         if start is not None:
@@ -89,7 +106,7 @@ class AgentSession:
 
     def __repr__(self) -> str:
         """Show the agent and its run."""
-        return f"<AgentSession {self.agent_id!r} in {self.run!r}>"
+        return hidden(f"<AgentSession {self.agent_id!r} in {self.run!r}>")
 
     # ------------------------------------------------------------ like a dict
 
@@ -125,7 +142,12 @@ class AgentSession:
     # ------------------------------------------------------------ recording
 
     def snapshot(self, label: str, state: object) -> None:
-        """Keep the agent's state as it is now."""
+        """
+        Keep the agent's state as it is now.
+
+        Raises:
+            LimitError: it is over a limit that was set, and was not kept.
+        """
         self.state_diff.snapshot(label, state)
 
     def _keep_snapshot(self, taken: Snapshot) -> None:
@@ -187,10 +209,11 @@ class AgentSession:
 
     def _stored_snapshot(self, label: str) -> Tree | None:
         found = None
-        for event in self.run.store.events(
-            self.run.run_id, kinds=("snapshot",), agent=self.agent_id
-        ):
-            found = event.body if event.name == label else found
+        agent, name = (
+            self.run.kept_text(one, agent=self.agent_id) for one in (self.agent_id, label)
+        )
+        for event in self.run.store.events(self.run.run_id, kinds=("snapshot",), agent=agent):
+            found = event.body if event.name == name else found
         return found
 
     def restore(self, label: str | None = None) -> Any:
@@ -205,8 +228,9 @@ class AgentSession:
         if label is not None:
             return self.state_diff.restore(label)
         last = self._last.tree if self._last is not None else None
+        agent = self.run.kept_text(self.agent_id, agent=self.agent_id)
         for event in self.run.events() if last is None else ():
-            if event.kind == "snapshot" and event.agent == self.agent_id:
+            if event.kind == "snapshot" and event.agent == agent:
                 last = event.body
         return None if last is None else last.thaw()
 

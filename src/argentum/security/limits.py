@@ -61,9 +61,12 @@ class Limits:
         self._pages: WeakSet[Page] = WeakSet()
         self._entries: dict[int, bytes] = {}
 
-    def within(self, tree: Tree) -> Tree:
+    def within(self, tree: Tree, *, what: str = "state") -> Tree:
         """
         Give the tree if it is within the limits, or its cut and marked form if that is wanted.
+
+        Args:
+            what: what to call it in a message.
 
         Raises:
             LimitError: it is over one of them.
@@ -74,7 +77,7 @@ class Limits:
         if broken is None:
             return tree
         if self.settings.at_limit == "raise":
-            raise LimitError(_message(broken))
+            raise LimitError(_message(broken, what))
         return truncated(tree, self)
 
     def broken(self, tree: Tree) -> Broken | None:
@@ -192,12 +195,12 @@ def _named(key: object) -> Step:
     return key if type(key) is str else Key(key)
 
 
-def _message(broken: Broken) -> str:
+def _message(broken: Broken, what: str) -> str:
     where = f" at {place_of(broken.steps)}" if broken.steps else ""
     allowed = f"{broken.limit:,} are allowed (`{broken.setting}`)"
     return (
-        f"The state has {broken.found:,} {broken.what}{where}; {allowed}. Nothing was kept. "
-        f"Keep less in the state, raise the limit with argentum.configure_security(), or give "
+        f"The {what} has {broken.found:,} {broken.what}{where}; {allowed}. Nothing was kept. "
+        f"Keep less in it, raise the limit with argentum.configure_security(), or give "
         f"at_limit='truncate' to keep a cut and marked form."
     )
 

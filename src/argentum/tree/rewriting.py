@@ -11,11 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+from argentum.tree.encoding import unpack
 from argentum.tree.nodes import Branch, Entry, Page, fill_all, group_pages, pages_of
+from argentum.tree.paths import Key, Step
 from argentum.tree.tree import Tree
 
-Change = Callable[[bytes], bytes | None]
-"""Gives what replaces encoded bytes, or None to keep them. It sees small values, and keys."""
+Steps = tuple[Step, ...]
+Change = Callable[[bytes, Steps], bytes | None]
+"""
+Gives what replaces encoded bytes, or None to keep them. It sees small values, with the steps that
+lead there, and keys, with no steps. Items come and go, so the step to any item of a list is 0.
+"""
 
 
 def rewrite(tree: Tree, change: Change, before: tuple[Tree, Tree] | None = None) -> Tree:
@@ -26,50 +32,66 @@ def rewrite(tree: Tree, change: Change, before: tuple[Tree, Tree] | None = None)
         before: an earlier tree and what the same function made of it.
     """
     old, rewritten = (None, None) if before is None else (before[0].root, before[1].root)
-    root = _entry(tree.root, change, old, rewritten)
+    root = _entry(tree.root, change, (), (old, rewritten))
     return tree if root is tree.root else Tree(root)
 
 
-def _entry(entry: Entry, change: Change, old: Entry | None, rewritten: Entry | None) -> Entry:
+def _entry(entry: Entry, change: Change, at: Steps, before: _Before) -> Entry:
+    old, rewritten = before
     if entry is old and rewritten is not None:
         return rewritten
     if isinstance(entry, bytes):
-        return change(entry) or entry
+        return change(entry, at) or entry
     if isinstance(old, Branch) and isinstance(rewritten, Branch):
-        return _branch(entry, change, _Known(old, rewritten))
-    return _branch(entry, change, None)
+        return _branch(entry, change, at, _Known(old, rewritten))
+    return _branch(entry, change, at, None)
 
 
-def _branch(branch: Branch, change: Change, known: _Known | None) -> Branch:
+def _branch(branch: Branch, change: Change, at: Steps, known: _Known | None) -> Branch:
     pages = pages_of(branch)
     fill_all(pages)
     if known is not None:
         known.leave_out(pages)
-    made = [_page(page, change, known) for page in pages]
+    made = [_page(page, change, at, known) for page in pages]
     if all(one is other for one, other in zip(made, pages, strict=True)):
         return branch
     return Branch(branch.kind, branch.head, group_pages(made, None))
 
 
-def _page(page: Page, change: Change, known: _Known | None) -> Page:
+def _page(page: Page, change: Change, at: Steps, known: _Known | None) -> Page:
     found = None if known is None else known.page(page)
     if found is not None:
         return found
-    keys = None if page.keys is None else [change(key) or key for key in page.keys]
+    keys = None if page.keys is None else [change(key, ()) or key for key in page.keys]
     entries = [
-        _known_or_new(entry, None if page.keys is None else page.keys[at], change, known)
-        for at, entry in enumerate(page.entries)
+        _known_or_new(entry, None if page.keys is None else page.keys[place], change, at, known)
+        for place, entry in enumerate(page.entries)
     ]
     if keys == page.keys and all(a is b for a, b in zip(entries, page.entries, strict=True)):
         return page
     return Page(keys, entries, closed=page.closed, mark=page.mark, like=page)
 
 
-def _known_or_new(entry: Entry, key: bytes | None, change: Change, known: _Known | None) -> Entry:
+def _known_or_new(
+    entry: Entry, key: bytes | None, change: Change, at: Steps, known: _Known | None
+) -> Entry:
     if known is None:
-        return _entry(entry, change, None, None)
-    found = known.entry(entry)
-    return found if found is not None else _entry(entry, change, *known.like(entry, key))
+        return _entry(entry, change, (*at, _step(key)), (None, None))
+    found = known.entry(entry, key)
+    if found is not None:
+        return found
+    return _entry(entry, change, (*at, _step(key)), known.like(entry, key))
+
+
+def _step(key: bytes | None) -> Step:
+    if key is None:
+        return 0
+    name = unpack(key, live=False)
+    return name if type(name) is str else Key(name)
+
+
+_Before = tuple[Entry | None, Entry | None]
+"""What an entry probably was before, and what became of that."""
 
 
 class _Known:
@@ -103,11 +125,14 @@ class _Known:
         """Give what became of a page."""
         return self._pages.get(page)
 
-    def entry(self, entry: Entry) -> Entry | None:
-        """Give what became of an entry."""
-        return self._entries.get(id(entry))
+    def entry(self, entry: Entry, key: bytes | None) -> Entry | None:
+        """Give what became of an entry; under another key something else may become of it."""
+        if key is None:
+            return self._entries.get(id(entry))
+        old, rewritten = self._by_key.get(key, (None, None))
+        return rewritten if old is entry else None
 
-    def like(self, entry: Entry, key: bytes | None) -> tuple[Entry | None, Entry | None]:
+    def like(self, entry: Entry, key: bytes | None) -> _Before:
         """Give the large entry that this one probably was before, and what became of that."""
         if isinstance(entry, bytes):
             return None, None
