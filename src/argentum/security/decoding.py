@@ -10,9 +10,8 @@ from __future__ import annotations
 import binascii
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final
 
 MAX_DECODED_BYTES: Final = 65_536
@@ -34,20 +33,21 @@ class DecodedRun:
 
 @dataclass(frozen=True, slots=True)
 class DecodedPart:
-    """A part of a text with its escapes undone."""
+    """A word of a text with its escapes undone."""
 
     start: int
+    word: bytes
     text: bytes
     encoding: str
-    written: tuple[int, ...]
-    """Places after each escape, in the decoded text."""
-    shifts: tuple[int, ...]
-    """How much longer the written text is up to there."""
 
-    def place(self, at: int) -> int:
-        """Give the place in the written text of a place in the decoded text."""
-        behind = bisect_right(self.written, at)
-        return self.start + at + (self.shifts[behind - 1] if behind else 0)
+    def places(self) -> Callable[[int], int]:
+        """Give what takes a place in the decoded text back to the text as written."""
+        written: list[int] = []
+        shifts: list[int] = [0]
+        for found in _ESCAPES[self.encoding].finditer(self.word):
+            written.append(found.start() - shifts[-1] + 1)
+            shifts.append(shifts[-1] + len(found[0]) - 1)
+        return lambda at: self.start + at + shifts[bisect_right(written, at)]
 
 
 def decoded_run(data: bytes, start: int, end: int) -> DecodedRun | None:
@@ -97,9 +97,8 @@ def _is_text(decoded: bytes) -> bool:
     return len(decoded.translate(None, _TEXT)) <= len(decoded) * (1 - _MOSTLY)
 
 
-def is_json_web_token(header: bytes, payload: bytes) -> bool:
+def is_json_web_token(header: bytes) -> bool:
     """Tell whether the first part of a JWT decodes to a header with an algorithm."""
-    del payload
     text = _from_base64(header[:1024])
     return text.startswith(b"{") and (b'"alg"' in text or b'"typ"' in text or b'"enc"' in text)
 
@@ -107,53 +106,43 @@ def is_json_web_token(header: bytes, payload: bytes) -> bool:
 # ---------------------------------------------------------------- escapes
 
 _SEPARATORS: Final = b" \t\r\n\x00\x01\"'<>`"
-_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
-_JSON = re.compile(rb"\\u00([0-9A-Fa-f]{2})|\\(/)")
-_MAX_PART_BYTES: Final = 8192
-_PART_MASK: Final = bytes(32 if code in _SEPARATORS else 97 for code in range(256))
+_ESCAPES: Final = {
+    "url": re.compile(rb"%([0-9A-Fa-f]{2})"),
+    "json": re.compile(rb"\\u00([0-7][0-9A-Fa-f])|\\(/)"),
+}
+_MARKS: Final = ((b"%", "url"), (b"\\u00", "json"), (b"\\/", "json"))
+_MAX_WORD_BYTES: Final = 8192
+_LEAST_WORD_BYTES: Final = 20
+_WORD_MASK: Final = bytes(32 if code in _SEPARATORS else 97 for code in range(256))
 
 
 def decoded_parts(data: bytes) -> Iterator[DecodedPart]:
     """Give each word of a text that holds URL or JSON escapes, without them."""
-    for mark, escape, encoding in (
-        (b"%", _PERCENT, "url"),
-        (b"\\u00", _JSON, "json"),
-        (b"\\/", _JSON, "json"),
-    ):
+    mask = b""
+    for mark, encoding in _MARKS:
         at = data.find(mark)
-        if at < 0:
-            continue
-        mask = data.translate(_PART_MASK)
         while at >= 0:
-            start = mask.rfind(b" ", max(0, at - _MAX_PART_BYTES), at) + 1 or max(
-                0, at - _MAX_PART_BYTES
-            )
-            end = mask.find(b" ", at, at + _MAX_PART_BYTES)
-            end = min(len(data), at + _MAX_PART_BYTES) if end < 0 else end
-            part = _undone(data[start:end], start, escape, encoding)
-            if part is not None:
-                yield part
+            mask = mask or data.translate(_WORD_MASK)
+            start, end = _word_around(mask, at)
+            word = data[start:end]
+            if len(word) >= _LEAST_WORD_BYTES:
+                text = _ESCAPES[encoding].sub(_character, word)
+                if len(text) < len(word):
+                    yield DecodedPart(start, word, text, encoding)
             at = data.find(mark, end)
 
 
-def _undone(
-    word: bytes, start: int, escape: re.Pattern[bytes], encoding: str
-) -> DecodedPart | None:
-    pieces: list[bytes] = []
-    at = 0
-    for found in escape.finditer(word):
-        pieces += (word[at : found.start()], _character(found))
-        at = found.end()
-    if not pieces:
-        return None
-    pieces.append(word[at:])
-    written = tuple(accumulate(len(one) + 1 for one in pieces[:-1:2]))
-    lengths = [len(found[0]) - 1 for found in escape.finditer(word)]
-    return DecodedPart(start, b"".join(pieces), encoding, written, tuple(accumulate(lengths)))
+def _word_around(mask: bytes, at: int) -> tuple[int, int]:
+    least, most = max(0, at - _MAX_WORD_BYTES), min(len(mask), at + _MAX_WORD_BYTES)
+    start = mask.rfind(b" ", least, at)
+    end = mask.find(b" ", at, most)
+    return (least if start < 0 else start + 1), (most if end < 0 else end)
 
 
 def _character(found: re.Match[bytes]) -> bytes:
-    if found.lastindex == 2:  # noqa: PLR2004
-        return found[2]
-    code = int(found[1], 16)
-    return bytes((code,)) if 32 <= code < 127 else b" "  # noqa: PLR2004
+    if found.lastindex == 2:  # noqa: PLR2004 - an escaped slash
+        return b"/"
+    return _CHARACTERS[int(found[1], 16)]
+
+
+_CHARACTERS: Final = [bytes((code,)) if 32 <= code < 127 else b" " for code in range(256)]  # noqa: PLR2004

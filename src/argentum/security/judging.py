@@ -13,31 +13,41 @@ from typing import Final
 
 from argentum.security.names import Strength, strength_of
 
-JUDGED_BYTES: Final = 256
+JUDGED_BYTES: Final = 128
 """What is looked at of a longer value."""
 
 # ---------------------------------------------------------------- placeholders and references
 
+# Read at the value's start only: names of what holds settings, and calls that look one up.
 _REFERENCE = re.compile(
     rb"""
-      ^\$\w+$ | \$\{ | \$\( | \{\{ | \}\} | ^\{ | ^<[\w .:/-]*>? | ^%\( | ^%\w+%?$ | ^@[\w.]+[(:] | ^\#\{ | ^![A-Za-z]+$
-    | ^\[ | \[redacted: | ^\.\.\. | \.\.\.$
-    | ^(?:os|process|sys|self|this|settings|config|cfg|conf|args|opts|options|props|params|request
+      \$\w+$ | \{ | <[\w .:/-]*>? | %\( | %\w+%?$ | @[\w.]+[(:] | \#\{ | ![A-Za-z]+$ | \[ | \.\.\.
+    | (?:os|process|sys|self|this|settings|config|cfg|conf|args|opts|options|props|params|request
         |req|ctx|context|env|environ|environment|data|input|event|state|secrets?|vault|var|local
         |module|app|user|form|body|payload|json|values|creds|credentials?)[.\[]
-    | ^(?:getenv|env|environ|input|getpass|prompt|vault|ssm|op|arn|file|https?|ref|secretref)[:(]
+    | (?:getenv|env|environ|input|getpass|prompt|vault|ssm|op|arn|file|https?|ref|secretref)[:(]
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_WORDS = re.compile(
+_REFERENCES = re.compile(rb"\$\{|\$\(|\{\{|\}\}|\[redacted:")
+_STAND_INS = re.compile(
+    b"|".join(
+        map(
+            re.escape,
+            b"example sample dummy placeholder changeme change-me change_me change_this change-this changeit"
+            b" replaceme replace_me replace-me replace_with replace-with your insert_ insert- redacted"
+            b" removed masked hidden xxxx *** ... ____ todo fixme fake notreal not-real not_real not-a-"
+            b" not_a_ notasecret lorem foobar deadbeef abcdefghij 0123456789 1234567890".split(),
+        )
+    )
+)
+_STAND_IN = re.compile(
     rb"""
-      example | sample | dummy | placeholder | change[-_]?(?:me|this|it) | replace[-_ ]?(?:me|this|with)
-    | your[-_ .]? | insert[-_ ] | redacted | removed | masked | hidden | x{4} | \*{3} | \.{3} | _{4}
-    | todo | fixme | fake | not[-_]?(?:a[-_])?(?:real|secret|valid) | [-_ ]here$ | lorem | foobar | deadbeef
-    | (?:api|secret|access|private)[-_]?key[-_]?(?:value|string)?$ | (?:^|[-_])(?:my|the|some|any)[-_](?:secret|pass|pwd|token|key|api)
-    | test[-_]?(?:key|token|secret)[-_]?(?:value)?$ | abcdefghij | 0123456789 | 1234567890
+      [-_ ]here$ | (?:api|secret|access|private)[-_]?key[-_]?(?:value|string)?$
+    | test[-_]?(?:key|token|secret)[-_]?(?:value)?$
+    | (?<![^-_])(?:my|the|some|any)[-_](?:secret|pass|pwd|token|key|api)
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 _SHORT_STAND_INS = frozenset(
     b"password passwd passphrase passcode pass pwd secret token key apikey api_key string str text"
@@ -57,7 +67,12 @@ _IN_SEQUENCE: Final = 0.7
 
 def is_reference(value: bytes) -> bool:
     """Tell a reference to a secret kept elsewhere, as `${TOKEN}` or `{{login.token}}`."""
-    return _REFERENCE.search(value[:JUDGED_BYTES]) is not None
+    value = value[:JUDGED_BYTES]
+    return (
+        _REFERENCE.match(value) is not None
+        or value.endswith(b"...")
+        or _REFERENCES.search(value) is not None
+    )
 
 
 def is_placeholder(value: bytes) -> bool:
@@ -67,7 +82,8 @@ def is_placeholder(value: bytes) -> bool:
     return (
         lower in _SHORT_STAND_INS
         or len(set(lower.strip(b"-_"))) <= min(_FEW_CHARACTERS, len(lower) // 2)
-        or _WORDS.search(lower) is not None
+        or _STAND_INS.search(lower) is not None
+        or _STAND_IN.search(lower) is not None
         or _is_sequence(lower)
     )
 
@@ -172,7 +188,9 @@ def is_password_like(value: bytes, name: bytes, *, quoted: bool) -> bool:
     Args:
         quoted: it stands in quotes or is a JSON value, so that it is no piece of code or prose.
     """
-    if is_reference(value) or is_placeholder(value) or not strength_of(name):
+    if not quoted and (_LETTERS_ONLY.fullmatch(value) or _CODE.search(value)):
+        return False
+    if not strength_of(name) or is_reference(value) or is_placeholder(value):
         return False
     lower = name.lower()
     if b" " in value and not (quoted and b"phrase" in lower):
@@ -184,10 +202,4 @@ def is_password_like(value: bytes, name: bytes, *, quoted: bool) -> bool:
     if b"pass" not in lower and b"pwd" not in lower:
         letters = len(value) - digits_in(value)
         return len(value) >= _LEAST_SECRET and 0 < letters < len(value) and spread(value) > 0.05  # noqa: PLR2004
-    if quoted:
-        return len(value) >= _LEAST_PASSWORD
-    return (
-        len(value) >= _LEAST_BARE_PASSWORD
-        and _LETTERS_ONLY.fullmatch(value) is None
-        and _CODE.search(value) is None
-    )
+    return len(value) >= (_LEAST_PASSWORD if quoted else _LEAST_BARE_PASSWORD)

@@ -7,7 +7,7 @@ from typing import Final
 
 from argentum.security.hits import ENDS_LEAF, NAMES_VALUE, WORD, Hit
 from argentum.security.judging import is_key_like, is_placeholder, is_uuid, spread
-from argentum.security.names import strength_of
+from argentum.security.names import mentions_credential, strength_of
 
 _CONTEXT: Final = 80
 _LINE_CONTEXT: Final = 60
@@ -64,7 +64,7 @@ def _named_by(data: bytes, begin: int, start: int, end: int) -> Hit | None:
         strength = "strong" if direct == _SCHEME else strength_of(name)
         if is_key_like(value, strength):
             return Hit(begin, padded, "named-key", _CONFIDENCE[strength])
-    elif strength_of(context[-_LINE_CONTEXT:]) == "strong" and _stands_out(value):
+    elif _stands_out(value) and mentions_credential(context[-_LINE_CONTEXT:]):
         return Hit(begin, padded, "named-key", 0.5)
     return None
 

@@ -95,19 +95,40 @@ _AGAINST = _compiled(
     rf"|(?:{_any_of(_OTHER_PURPOSES)})[-_ .]?(?:key|token)"
     r"|(?:trace|span|request|correlation|run|event|message|order|session|job|task|build)[-_]?id$"
 )
-_PROVIDER = _compiled(rf"(?<![a-z])(?:{_any_of(_PROVIDERS)})(?![a-z])")
+_HINT = re.compile(
+    b"key|token|secret|pass|pwd|auth|cred|bear|crypt|conn|dsn|sid|cook|otp|salt|jwt|pat"
+)
+"""Without one of these in it, a name is no credential's."""
+_PROVIDER_NAMES = frozenset(_PROVIDERS.encode().split())
+_WORD = re.compile(rb"[a-z0-9]+")
 _CAMEL = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @lru_cache(maxsize=4096)  # bounded: names come from outside
 def strength_of(name: bytes) -> Strength:
     """Tell how strongly a name says that its value is a credential."""
+    lower = name.lower()
     words = _CAMEL.sub(b"_", name)
+    provider = not _PROVIDER_NAMES.isdisjoint(_WORD.findall(words.lower()))
+    if not provider and not has_hint(lower):
+        return ""
     if _AGAINST.search(words):
         return ""
     if _STRONG.search(words):
         return "strong"
-    provider = _PROVIDER.search(words) is not None
     if _WEAK.search(words):
         return "strong" if provider else "weak"
     return "provider" if provider else ""
+
+
+def has_hint(lower: bytes) -> bool:
+    """Tell quickly that no name in a text can be a credential's, but for a provider's own name."""
+    return _HINT.search(lower) is not None
+
+
+def mentions_credential(context: bytes) -> bool:
+    """Tell whether words near a value name a credential."""
+    if not has_hint(context.lower()):
+        return False
+    words = _CAMEL.sub(b"_", context)
+    return _STRONG.search(words) is not None and _AGAINST.search(words) is None

@@ -10,17 +10,17 @@ from argentum.security.judging import is_password_like, is_placeholder, is_refer
 _PASSWORD_WORDS = (b"pass", b"pwd", b"secret")
 _ASSIGNED = re.compile(
     rb"""
-    [A-Za-z0-9_.\-]{0,40}
-    (?:\\{0,3}["'`\])]){0,3}
+    [A-Za-z0-9_.\-]{0,40}+
+    (?:\\{0,3}+["'`\])]){0,3}+
     (?:\s{0,4}:[ ]?[A-Za-z]{2,12}(?=[ ]{0,2}=)|[ ](?:string|str|String)(?=[ ]{0,2}=))?
     [ \t]{0,8}
     (?: (?P<leaf>\x01) | => | := | ==?=? | ![ ]?= | : | > | \( | \|\| | [ ]is:?[ ] )
     [ \t]{0,8}
-    (?: (?P<escaped>\\{1,3})["'](?P<in_escaped>[^"'\\\x00\x01\r\n]{4,200})\\{1,3}["']
-      | "(?P<in_double>(?:[^"\\\x00\x01\r\n]|\\.){4,200})"
-      | '(?P<in_single>(?:[^'\\\x00\x01\r\n]|\\.){4,200})'
-      | `(?P<in_back>[^`\\\x00\x01\r\n]{4,200})`
-      | (?P<bare>[^\s"'`,;&<>\\\x00\x01]{4,200})
+    (?: (?P<escaped>\\{1,3})["'](?P<in_escaped>[^"'\\\x00\x01\r\n]{4,120})\\{1,3}["']
+      | "(?P<in_double>(?:[^"\\\x00\x01\r\n]|\\.){4,120})"
+      | '(?P<in_single>(?:[^'\\\x00\x01\r\n]|\\.){4,120})'
+      | `(?P<in_back>[^`\\\x00\x01\r\n]{4,120})`
+      | (?P<bare>[^\s"'`,;&<>\\\x00\x01]{4,120})
     )?
     """,
     re.VERBOSE,
@@ -37,19 +37,21 @@ def passwords(data: bytes, lower: bytes) -> list[Hit]:
         done = 0
         at = lower.find(word)
         while at >= 0:
-            if at >= done:
-                hit = _password_at(data, at)
-                if hit is not None:
-                    hits.append(hit)
-                    done = hit.end
+            found = _ASSIGNED.match(data, at) if at >= done else None
+            if found is not None:
+                hit = _assigned_password(data, at, found)
+            else:
+                hit = _password_after_flag(data, at) if data[at - 2 : at] == b"--" else None
+            if hit is not None:
+                hits.append(hit)
+                done = hit.end
+            elif found is not None:  # what names the same value again says no more
+                done = found.start(found.lastgroup or 0)
             at = lower.find(word, at + len(word))
     return hits
 
 
-def _password_at(data: bytes, at: int) -> Hit | None:
-    found = _ASSIGNED.match(data, at)
-    if found is None:
-        return _password_after_flag(data, at)
+def _assigned_password(data: bytes, at: int, found: re.Match[bytes]) -> Hit | None:
     group, span = found.lastgroup, found.span(found.lastgroup or 0)
     if found["leaf"] is not None:
         leaf = _LEAF.match(data, found.end("leaf"))
@@ -69,8 +71,6 @@ def _password_at(data: bytes, at: int) -> Hit | None:
 
 def _password_after_flag(data: bytes, at: int) -> Hit | None:
     """Find the value of `--password hunter22`."""
-    if b"--" not in data[max(0, at - 16) : at]:
-        return None
     found = _PASSWORD_FLAG.match(data, at)
     name = _name_around(data, at)
     if found is None or not name.startswith(b"--"):

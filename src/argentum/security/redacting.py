@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from argentum.clock import random_hex
 from argentum.errors import InputError, shown
-from argentum.security.hits import ENDS_LEAF, NAMES_VALUE, Hit, merged
+from argentum.security.hits import Hit, merged
 from argentum.security.leaves import Leaves, Slot, changed_leaf
 from argentum.security.names import strength_of
 from argentum.security.personal import personal_hits
@@ -50,7 +50,7 @@ class Redactor:
     Settings of redaction, and redaction by them; safe to share between threads.
 
     Raises:
-        InputError: a path or a pattern cannot be read.
+        InputError: a path or a pattern cannot be read, or the key is empty.
     """
 
     rules: Sequence[Rule] = field(default=RULES, repr=False)
@@ -69,6 +69,10 @@ class Redactor:
     def __post_init__(self) -> None:
         """Read what was given, so that a mistake shows at once."""
         _ = self._paths, self._patterns, self._ruleset
+        if not self.key:
+            raise InputError(
+                "The key of a Redactor is empty. Give 16 to 64 random bytes, or none for new ones."
+            )
 
     # ------------------------------------------------------------ what a program calls
 
@@ -165,19 +169,24 @@ class Redactor:
         return [hit for hit in wanted if not any(a < hit.end and hit.start < b for a, b in kept)]
 
     def _found(self, leaves: Leaves) -> list[tuple[int, Hit]]:
-        joined, starts = leaves.joined(NAMES_VALUE.decode(), ENDS_LEAF.decode())
-        hits = self._wanted(joined, self._scan(as_ascii(joined)))
-        found = places_in_leaves(leaves, starts, hits)
+        joined = "".join(leaves.pieces)
+        found = places_in_leaves(leaves, self._wanted(joined, self._scan(as_ascii(joined))))
         if not self._paths:
             return found
-        whole = {
-            number
-            for number, leaf in enumerate(leaves.leaves)
-            if leaf.text and not leaf.is_key and self._is_named(leaves.steps_to(leaf.slot))
-        }
-        whole = {number for number in whole if not TOKEN.fullmatch(leaves.leaves[number].text)}
-        named = [(number, Hit(0, len(leaves.leaves[number].text), "path", 1.0)) for number in whole]
+        whole = self._named_leaves(leaves)
+        named = [(number, Hit(0, len(text), "path", 1.0)) for number, text in whole.items()]
         return [one for one in found if one[0] not in whole] + named
+
+    def _named_leaves(self, leaves: Leaves) -> dict[int, str]:
+        """Give each leaf at or under one of the paths that is not redacted already."""
+        named = {}
+        for number in range(len(leaves.pieces)):
+            slot = leaves.slot_of(number)
+            if slot[1] >= 0 and self._is_named(leaves.steps_to(slot)):
+                text = leaves.text_at(number)
+                if text and not TOKEN.fullmatch(text):
+                    named[number] = text
+        return named
 
     # ------------------------------------------------------------ paths
 
@@ -211,11 +220,11 @@ class Redactor:
             by_leaf.setdefault(number, []).append(hit)
         changes: Changes = {}
         for number, hits in by_leaf.items():
-            leaf = leaves.leaves[number]
-            original = leaves.value_at(leaf.slot)
-            changes[leaf.slot] = changed_leaf(original, self._without(leaf.text, hits))
+            slot = leaves.slot_of(number)
+            text = self._without(leaves.text_at(number), hits)
+            changes[slot] = changed_leaf(leaves.value_at(slot), text)
         if self._paths:
-            for slot, value_there in leaves.numbers_in():
+            for slot, value_there in leaves.numbers():
                 if value_there and self._is_named(leaves.steps_to(slot)):
                     changes[slot] = 0 if type(value_there) is int else 0.0
         return leaves.rebuilt(changes, live=live) if changes else value

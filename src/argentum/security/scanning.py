@@ -39,24 +39,37 @@ _LONG: Final = b"a" * LEAST_RUN
 _LETTER_OR_DIGIT = frozenset(LETTERS_AND_DIGITS)
 
 
+Shape = tuple[Rule, re.Pattern[bytes]]
+
+
 class Ruleset:
     """Rules made ready: one search for all their prefixes, then the bodies of those that begin so."""
 
-    __slots__ = ("names", "prefixes", "rules")
+    __slots__ = ("_rules", "_shapes", "prefixes")
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         prefixes = {one.encode() for rule in rules for one in rule.prefixes}
         self.prefixes = re.compile(_WORD_START + _any_of(prefixes))
-        compiled = [
-            (one.encode(), rule, re.compile(re.escape(one.encode()) + rule.body.encode()))
-            for rule in rules
-            for one in rule.prefixes
-        ]
-        self.rules = {
-            prefix: [(rule, body) for begin, rule, body in compiled if prefix.startswith(begin)]
+        self._rules = {
+            prefix: [
+                (one.encode(), rule)
+                for rule in rules
+                for one in rule.prefixes
+                if prefix.startswith(one.encode())
+            ]
             for prefix in prefixes
         }
-        self.names = frozenset(rule.name for rule in rules)
+        self._shapes: dict[bytes, list[Shape]] = {}
+
+    def shapes(self, prefix: bytes) -> list[Shape]:
+        """Give the rules that a prefix may begin, each with its whole expression."""
+        shapes = self._shapes.get(prefix)
+        if shapes is None:  # compiled when first met: most vendors are never met
+            shapes = self._shapes[prefix] = [
+                (rule, re.compile(re.escape(begin) + rule.body.encode()))
+                for begin, rule in self._rules[prefix]
+            ]
+        return shapes
 
 
 # The `n` of a newline in JSON is no part of the word after it.
@@ -108,8 +121,8 @@ def may_hold_secret(data: bytes) -> bool:
 # ---------------------------------------------------------------- long runs
 
 
-_DRAWN = re.compile(rb"[A-Za-z_][0-9]|[0-9][A-Za-z]|[a-z][A-Z]")
-"""What words, rules of dashes and numbers lack."""
+_DRAWN = re.compile(rb"[A-Za-z][0-9]|[0-9][A-Za-z]|[A-Z][a-z][A-Z]|[a-z][A-Z][A-Z]")
+"""What is in every drawn token, and in hardly any word, path, number, or name in camel case."""
 
 
 def _in_runs(data: bytes, ruleset: Ruleset, depth: int) -> list[Hit]:
@@ -144,7 +157,7 @@ def _vendor_tokens(data: bytes, begin: int, end: int, ruleset: Ruleset) -> list[
     at = begin
     while (prefix := ruleset.prefixes.search(data, at, end)) is not None:
         at = prefix.start() + 1
-        for rule, shape in ruleset.rules[prefix[0]]:
+        for rule, shape in ruleset.shapes(prefix[0]):
             token = shape.match(data, prefix.start())
             if token is None or not _ends_token(data, token.end()):
                 continue
@@ -188,7 +201,7 @@ def _web_token(data: bytes, start: int, end: int) -> Hit | None:
     if following == b".":
         header = data.find(b"eyJ", start, end)
         parts = _TOKEN_PARTS.match(data, end)
-        if header >= 0 and parts is not None and is_json_web_token(data[header:end], parts[1]):
+        if header >= 0 and parts is not None and is_json_web_token(data[header:end]):
             return Hit(header, parts.end(), "json-web-token", 0.9)
         bot = _BOT_TOKEN.match(data, start)
         if bot is not None:
@@ -219,17 +232,13 @@ def _in_encoded(data: bytes, start: int, end: int, ruleset: Ruleset, depth: int)
 
 def _in_escaped(data: bytes, ruleset: Ruleset, depth: int) -> list[Hit]:
     """Look under URL and JSON escapes; places are taken back to the text as it is written."""
-    hits = []
+    hits: list[Hit] = []
     for part in decoded_parts(data):
         if may_hold_secret(part.text):
+            found = scan(part.text, ruleset, depth + 1)
+            place = part.places() if found else int
             hits += [
-                Hit(
-                    part.place(hit.start),
-                    part.place(hit.end),
-                    hit.rule,
-                    hit.confidence,
-                    part.encoding,
-                )
-                for hit in scan(part.text, ruleset, depth + 1)
+                Hit(place(hit.start), place(hit.end), hit.rule, hit.confidence, part.encoding)
+                for hit in found
             ]
     return hits

@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from argentum.security.hits import ENDS_LEAF, NAMES_VALUE, Hit
+from argentum.security.hits import ENDS_LEAF, Hit
 from argentum.security.leaves import Leaves, leaf_at
 from argentum.security.rules import RULES, Rule
 from argentum.security.scanning import Ruleset, ruleset_of, scan
 from argentum.tree.paths import Path, Step
 
 LEAST_CONFIDENCE: Final = 0.5
-_BETWEEN: Final = NAMES_VALUE.decode()
-_AFTER: Final = ENDS_LEAF.decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +65,13 @@ def find_secrets(
 def secrets_in(leaves: Leaves, hits: list[tuple[int, Hit]]) -> list[Secret]:
     """Say where hits are; a path shows no key that holds one."""
     for number, hit in hits:
-        leaf = leaves.leaves[number]
-        if leaf.is_key:
-            leaves.hidden_keys[leaf.slot[:2]] = f"[{hit.rule}]"
+        slot = leaves.slot_of(number)
+        if slot[1] < 0:
+            leaves.hidden_keys[slot] = f"[{hit.rule}]"
     found = []
     for number, hit in hits:
-        leaf = leaves.leaves[number]
-        found.append(_secret(hit, leaves.path_to(leaf.slot), in_key=leaf.is_key))
+        slot = leaves.slot_of(number)
+        found.append(_secret(hit, leaves.path_to(slot), in_key=slot[1] < 0))
     return found
 
 
@@ -84,18 +82,20 @@ def as_ascii(text: str) -> bytes:
 
 def hits_in_leaves(leaves: Leaves, ruleset: Ruleset) -> list[tuple[int, Hit]]:
     """Scan all texts of a value at once; give each hit with the number of its leaf."""
-    joined, starts = leaves.joined(_BETWEEN, _AFTER)
-    return places_in_leaves(leaves, starts, scan(as_ascii(joined), ruleset))
+    return places_in_leaves(leaves, scan(as_ascii("".join(leaves.pieces)), ruleset))
 
 
-def places_in_leaves(leaves: Leaves, starts: list[int], hits: list[Hit]) -> list[tuple[int, Hit]]:
+def places_in_leaves(leaves: Leaves, hits: list[Hit]) -> list[tuple[int, Hit]]:
     """Take hits in the joined text back to the leaves' own texts."""
-    found = []
+    found: list[tuple[int, Hit]] = []
+    if not hits:
+        return found
+    starts = leaves.starts()
     for hit in hits:
         number = leaf_at(starts, hit.start)
-        leaf = leaves.leaves[number]
-        begin = starts[number] + len(leaf.label) + 1
-        start, end = max(hit.start - begin, 0), min(hit.end - begin, len(leaf.text))
+        begin = starts[number] + leaves.label_length(number)
+        length = starts[number + 1] - begin - len(ENDS_LEAF)
+        start, end = max(hit.start - begin, 0), min(hit.end - begin, length)
         if start < end:
             found.append((number, hit._replace(start=start, end=end)))
     return found
