@@ -123,6 +123,12 @@ def test_a_path_that_is_nowhere(path, hint):
         history(frozen(taken), path)
 
 
+def test_a_path_of_very_many_steps_is_nowhere():
+    """However long a path is, the error comes, and names what is near where it ends."""
+    with pytest.raises(NotFoundError, match=r"'a\[0\]\[0\]\[0\]'"):
+        history(frozen([{"a": [[["x"]]]}]), "a[0][0]" + "[5]" * 3000)
+
+
 def test_no_snapshots():
     """With no snapshot at all the error says so."""
     with pytest.raises(NotFoundError, match="no snapshots"):

@@ -11,7 +11,7 @@ remains unknown is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -122,10 +122,16 @@ def bisect(
 
     def judge(snapshot: Snapshot) -> tuple[bool | None, tuple[Read, ...]]:
         reads = Reads()
+        state = watched(snapshot.tree, reads)
         try:
-            return _plainly(predicate(watched(snapshot.tree, reads))), reads.all()
-        except TypeError:  # of compiled code that looks at parts which are not there yet
-            return _plainly(predicate(snapshot.tree.thaw())), WHOLE
+            verdict = _plainly(predicate(state))
+            is_right = not (reads.met_unread or (reads.has_unread and reads.asked_nothing()))
+        except Exception:  # noqa: BLE001 - if it is not for parts that are not there yet, it comes again
+            is_right = False
+        if is_right:
+            return verdict, reads.all()
+        # Compiled code looked at the state behind its back, maybe at parts which are not there yet.
+        return _plainly(predicate(snapshot.tree.thaw())), WHOLE
 
     return _bisected(snapshots, judge, every=every, calls=calls)
 
@@ -173,6 +179,11 @@ def bisect_verdicts(snapshots: Sequence[Snapshot], held: Sequence[bool | None]) 
 
 
 def _plainly(answer: object) -> bool | None:
+    if isinstance(answer, Awaitable | Generator | AsyncGenerator):
+        if isinstance(answer, Coroutine):
+            answer.close()  # or Python warns that nobody awaited it
+        message = f"The predicate gave {shown(answer)}, which is no answer; give a plain function."
+        raise InputError(message)
     return None if answer is SKIP else bool(answer)
 
 

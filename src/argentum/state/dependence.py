@@ -8,9 +8,12 @@ thousands of states, without thawing any.
 
 What cannot be noted part by part (going through all items, comparing a whole container, objects,
 tuples) counts as reading the container whole, so too much may be noted, but nothing too little.
-The exception is compiled code of others that looks into a dict behind its back; who relies on
-`Read`s should spend a call or two on checking that. (Where it meets a part that was not thawed yet,
-it raises a `TypeError`.)
+
+Compiled code of others (orjson, pydantic) looks into dicts and lists behind their backs. So a
+container that was given out and of which nothing was asked counts as read whole. What such code
+reads of a container that was also asked for its length or a key is not noted; who relies on `Read`s
+should spend a call or two on checking that. Where it meets a part that was not thawed yet, its
+answer is worth nothing: it raises, or `Reads.met_unread` tells.
 """
 
 from __future__ import annotations
@@ -54,6 +57,10 @@ class Reads:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, tuple[Step, ...]], None] = {}
+        self.has_unread = False
+        """Whether parts of the state were not thawed when it was given."""
+        self.met_unread = False
+        """Whether something looked at such a part as if it were the value."""
 
     def note(self, what: str, steps: tuple[Step, ...]) -> None:
         """Keep that something was read."""
@@ -61,12 +68,26 @@ class Reads:
 
     def all(self) -> tuple[Read, ...]:
         """Give what was read; very many reads as those of the containers at the top."""
-        found: Iterable[tuple[str, tuple[Step, ...]]] = self._found
+        asked = self._asked()
+        found: Iterable[tuple[str, tuple[Step, ...]]] = dict.fromkeys(
+            (VALUE if what == KIND and steps not in asked else what, steps)
+            for what, steps in self._found
+        )
         if len(self._found) > MAX_READS:
             found = dict.fromkeys(
-                (VALUE, steps[:1]) if steps else (what, steps) for what, steps in self._found
+                (VALUE, steps[:1]) if steps else (what, steps) for what, steps in found
             )
         return tuple(Read(what, Path.of(steps)) for what, steps in found)
+
+    def asked_nothing(self) -> bool:
+        """Tell whether the state was given out and nothing of it was asked for."""
+        return () not in self._asked()
+
+    def _asked(self) -> set[tuple[Step, ...]]:
+        """Give the containers of which anything was asked for."""
+        return {
+            steps[:end] for what, steps in self._found for end in range(len(steps) + (what != KIND))
+        }
 
 
 # ---------------------------------------------------------------- a state that notes
@@ -77,26 +98,55 @@ def watched(tree: Tree, reads: Reads) -> Any:
     reads.note(KIND, ())
     root = tree.root
     if type(root) is Branch and root.kind is Kind.DICT:
-        names = [unpack(key) for page in pages_of(root) for key in page.keys or ()]
-        later = {name: _Later(tree, Path.of((name,))) for name in names}
-        return _Dict(later, (), reads)
+        parts = {
+            unpack(key): _Later(Tree(entry), reads) if type(entry) is Branch else Tree(entry).thaw()
+            for page in pages_of(root)
+            for key, entry in zip(page.keys or (), page.entries, strict=True)
+        }
+        reads.has_unread = any(type(part) is _Later for part in parts.values())
+        return _Dict(parts, (), reads)
     return _wrapped(tree.thaw(), (), reads)
 
 
 class _Later:
-    """Stands for a part that nobody has asked for."""
+    """Stands for a large part that nobody has asked for."""
 
-    __slots__ = ("path", "tree")
+    __slots__ = ("reads", "tree")
 
-    def __init__(self, tree: Tree, path: Path) -> None:
+    def __init__(self, tree: Tree, reads: Reads) -> None:
         self.tree = tree
-        self.path = path
+        self.reads = reads
+
+    def _met(self) -> Any:
+        self.reads.met_unread = True
+        return _Later
+
+    # What code asks of a value to find out what it is.
+    __class__ = property(_met)
+
+    def __getattr__(self, name: str) -> Any:
+        self._met()
+        raise AttributeError(name)
+
+    def __repr__(self) -> str:
+        self._met()
+        return "<not read>"
+
+    def __eq__(self, other: object) -> bool:
+        self._met()
+        return self is other
+
+    def __bool__(self) -> bool:
+        self._met()
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _plain(value: Any) -> Any:
     """Give a part without anything that notes; what it held is noted by now."""
     if type(value) is _Later:
-        return value.tree.get(value.path)
+        return value.tree.thaw()
     if type(value) is _Dict:
         return {key: _plain(dict.__getitem__(value, key)) for key in dict.keys(value)}
     if type(value) is _List:
@@ -107,7 +157,7 @@ def _plain(value: Any) -> Any:
 def _wrapped(value: Any, steps: tuple[Step, ...], reads: Reads) -> Any:
     """Note that a part was given out: its kind if it notes further reads by itself, else all."""
     if type(value) is _Later:
-        value = value.tree.get(value.path)
+        value = value.tree.thaw()
     if type(value) in (dict, list):
         # To some compiled code an empty container is nothing worth asking.
         reads.note(KIND if value else VALUE, steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -123,13 +124,16 @@ def _nowhere(snapshots: Sequence[Snapshot], path: Path) -> NotFoundError:
 
 def _near(tree: Tree, path: Path) -> tuple[int, set[str]]:
     """Give how many steps of a path lead somewhere, and the paths one step further."""
-    for depth in range(len(path.parts) - 1, -1, -1):
-        above = path.parts[:depth]
-        found = Follower(Path.of(above)).at(tree)
-        if found is not None:
-            steps = _steps_of(found.thaw(live=False))
-            return depth, {str(Path.of((*above, step))) for step in steps}
-    return 0, set()
+    # Halving, for a path may have very many steps.
+    fewer = range(1, len(path.parts))
+    depth = bisect_left(fewer, True, key=lambda steps: _above(tree, path, steps) is None)  # noqa: FBT003 - what is sought
+    found = _above(tree, path, depth)
+    steps = [] if found is None else _steps_of(found.thaw(live=False))
+    return depth, {str(Path.of((*path.parts[:depth], step))) for step in steps}
+
+
+def _above(tree: Tree, path: Path, steps: int) -> Tree | None:
+    return Follower(Path.of(path.parts[:steps])).at(tree)
 
 
 def _steps_of(value: Any) -> list[Step]:
