@@ -111,7 +111,8 @@ _ESCAPES: Final = {
     "json": re.compile(rb"\\u00([0-7][0-9A-Fa-f])|\\(/)"),
 }
 _MARKS: Final = ((b"%", "url"), (b"\\u00", "json"), (b"\\/", "json"))
-_MAX_WORD_BYTES: Final = 8192
+_AROUND_ESCAPE_BYTES: Final = 1024
+"""How far from an escape a text without a space is looked at."""
 _LEAST_WORD_BYTES: Final = 20
 _WORD_MASK: Final = bytes(32 if code in _SEPARATORS else 97 for code in range(256))
 
@@ -120,22 +121,22 @@ def decoded_parts(data: bytes) -> Iterator[DecodedPart]:
     """Give each word of a text that holds URL or JSON escapes, without them."""
     mask = b""
     for mark, encoding in _MARKS:
-        at = data.find(mark)
+        at, seen = data.find(mark), 0
         while at >= 0:
             mask = mask or data.translate(_WORD_MASK)
-            start, end = _word_around(mask, at)
-            word = data[start:end]
+            start, seen = _word_around(mask, at, seen)
+            word = data[start:seen]
             if len(word) >= _LEAST_WORD_BYTES:
                 text = _ESCAPES[encoding].sub(_character, word)
                 if len(text) < len(word):
                     yield DecodedPart(start, word, text, encoding)
-            at = data.find(mark, end)
+            at = data.find(mark, seen)
 
 
-def _word_around(mask: bytes, at: int) -> tuple[int, int]:
-    least, most = max(0, at - _MAX_WORD_BYTES), min(len(mask), at + _MAX_WORD_BYTES)
-    start = mask.rfind(b" ", least, at)
-    end = mask.find(b" ", at, most)
+def _word_around(mask: bytes, at: int, seen: int) -> tuple[int, int]:
+    least = max(seen, at - _AROUND_ESCAPE_BYTES)
+    most = min(len(mask), at + _AROUND_ESCAPE_BYTES)
+    start, end = mask.rfind(b" ", least, at), mask.find(b" ", at, most)
     return (least if start < 0 else start + 1), (most if end < 0 else end)
 
 

@@ -30,17 +30,12 @@ _REFERENCE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _REFERENCES = re.compile(rb"\$\{|\$\(|\{\{|\}\}|\[redacted:")
-_STAND_INS = re.compile(
-    b"|".join(
-        map(
-            re.escape,
-            b"example sample dummy placeholder changeme change-me change_me change_this change-this changeit"
-            b" replaceme replace_me replace-me replace_with replace-with your insert_ insert- redacted"
-            b" removed masked hidden xxxx *** ... ____ todo fixme fake notreal not-real not_real not-a-"
-            b" not_a_ notasecret lorem foobar deadbeef abcdefghij 0123456789 1234567890".split(),
-        )
-    )
-)
+_STAND_INS = (
+    b"example sample dummy placeholder changeme change-me change_me change_this change-this changeit"
+    b" replaceme replace_me replace-me replace_with replace-with your insert_ insert- redacted"
+    b" removed masked hidden xxxx *** ... ____ todo fixme fake notreal not-real not_real not-a-"
+    b" not_a_ notasecret lorem foobar deadbeef abcdefghij 0123456789 1234567890"
+).split()
 _STAND_IN = re.compile(
     rb"""
       [-_ ]here$ | (?:api|secret|access|private)[-_]?key[-_]?(?:value|string)?$
@@ -82,10 +77,20 @@ def is_placeholder(value: bytes) -> bool:
     return (
         lower in _SHORT_STAND_INS
         or len(set(lower.strip(b"-_"))) <= min(_FEW_CHARACTERS, len(lower) // 2)
-        or _STAND_INS.search(lower) is not None
-        or _STAND_IN.search(lower) is not None
+        or _holds_stand_in(lower)
         or _is_sequence(lower)
     )
+
+
+def _holds_stand_in(lower: bytes) -> bool:
+    for word in _STAND_INS:  # ten times quicker than one expression of them all
+        if word in lower:
+            return True
+    by_parts = b"-" in lower or b"_" in lower or lower.endswith(_ENDINGS)
+    return by_parts and _STAND_IN.search(lower) is not None
+
+
+_ENDINGS = (b"key", b"token", b"secret", b"value", b"string", b" here")
 
 
 def is_plain_repetition(value: bytes) -> bool:
@@ -105,13 +110,12 @@ def _is_sequence(value: bytes) -> bool:
     steps = len(value) - 1
     if steps < _FEW_CHARACTERS:
         return False
-    if steps > 8 and value[1] - value[0] not in _STEP and value[5] - value[4] not in _STEP:  # noqa: PLR2004
+    samples = (0, steps // 3, steps // 2, steps - 1)
+    if not any(value[at + 1] - value[at] == 1 for at in samples):
         return False
     follow = sum(map(int.__eq__, value[1:], [one + 1 for one in value[:-1]]))
     return follow >= steps * _IN_SEQUENCE
 
-
-_STEP = frozenset({1})
 
 # ---------------------------------------------------------------- randomness
 
@@ -159,17 +163,19 @@ _LEAST_HEX: Final = 20
 
 def is_key_like(value: bytes, strength: Strength) -> bool:
     """Tell whether a long value under a name of that strength is a drawn key."""
-    if not strength or len(value) < _LEAST_BYTES[strength] or is_placeholder(value):
+    if not strength or len(value) < _LEAST_BYTES[strength]:
         return False
+    return _looks_drawn(value, strength) and not is_placeholder(value)
+
+
+def _looks_drawn(value: bytes, strength: Strength) -> bool:
+    if is_hex(value):
+        long_enough = len(value) >= _LEAST_HEX or strength == "strong"
+        return long_enough and not value.isdigit()
     if is_uuid(value):
         return strength != "weak"
-    if is_hex(value):
-        return len(value) >= _LEAST_HEX or strength == "strong"
-    digits = digits_in(value)
-    if digits == len(value):
-        return False
     measured = spread(value)
-    if digits == 0:  # one in thirty tokens of 20 letters and digits has no digit
+    if digits_in(value) == 0:  # one in thirty tokens of 20 letters and digits has no digit
         return len(value) >= 20 and measured >= 0.3 and b"/" not in value  # noqa: PLR2004
     return measured >= _LEAST_SPREAD[strength]
 

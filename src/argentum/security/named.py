@@ -17,7 +17,8 @@ _DIGIT = re.compile(rb"[0-9]")
 _OPERATORS = (b"=", b":", b">", b",", b"|", b"(", NAMES_VALUE)
 _QUOTES: Final = b" \t\"'`\\"
 _SCHEMES = (b"bearer", b"basic", b"token", b"apikey", b"api-key")
-_NAME = re.compile(rb"[A-Za-z0-9_.\- ]+\Z")
+_NAME_CHARACTERS = WORD + b". "
+_NAME_BYTES = 40
 _LOOSE_SPREAD = 0.3
 _LOOSE_BYTES = 20
 _MAX_NAMED_BYTES = 600
@@ -104,8 +105,8 @@ def _name_in(context: bytes) -> tuple[bytes, str]:
         flag = core.rpartition(b" ")[2]
         return flag, "flag" if flag.startswith(b"--") else ""
     named = core.rstrip(b":=>,|(" + NAMES_VALUE + _QUOTES + b"])")
-    name = _NAME.search(named[-48:])
-    return (name[0] if name else b""), "assigned"
+    named = named[-_NAME_BYTES:]
+    return named[len(named.rstrip(_NAME_CHARACTERS)) :], "assigned"
 
 
 def _stands_out(value: bytes) -> bool:

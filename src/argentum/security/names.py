@@ -35,13 +35,10 @@ _ABOUT = """
     time ttl type types uri url usage usages vault version window
 """
 _NOT_KEYS = """
-    author(?!iz|is) bypass compass donkey hockey keyboard keyword monkey passed passenger passing passive
-    passport secretary tokeni[sz] turkey whiskey
+    bypass compass donkey hockey keyboard keyword monkey passed passenger passing passive passport
+    secretary tokeniz tokenis turkey whiskey
 """
-_DIGESTS = """
-    checksum commit crc[-_]?\\d* digest etag fingerprint hash integrity md5 public publish(?:able|ed)
-    revision (?:^|[^a-z])sha[-_]?\\d*
-"""
+_DIGESTS = "checksum commit digest etag fingerprint hash integrity md5 public revision"
 _PROVIDERS = """
     adafruit adobe adyen airbrake airship airtable aiven alchemy algolia alibaba aliyun
     amplitude anthropic anyscale apify appcenter appsflyer artifactory asana assemblyai
@@ -79,22 +76,28 @@ def _compiled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode(), re.IGNORECASE)
 
 
+# An expression of hundreds of words tries each of them at each character; so plain words are
+# looked for one by one, and what stands before a key or token is compared at that place only.
+_STRONG_WORDS = (
+    b"secret pwd credential bearer authorization encryption authtoken authkey apikey appkey".split()
+)
 _STRONG = _compiled(
-    r"secret|pass(?:word|wd|phrase|code|wort|\b|_|$)|pwd|api[-_ .]?(?:key|token|auth)|apikey|appkey"
-    rf"|(?:{_any_of(_PURPOSES)})[-_ .]?(?:key|token)s?(?![a-z])"
-    r"|authtoken|authkey|auth[-_ ]?header|credential|bearer|authorization|connection[-_ ]?string"
-    r"|signature[-_ ]?key|encryption|(?:^|[-_. ])(?:pat|jwt)(?:$|[-_. ])"
+    r"pass(?:word|wd|phrase|code|wort|\b|_|$)|api[-_ .]?(?:key|token|auth)|auth[-_ ]?header"
+    r"|connection[-_ ]?string|signature[-_ ]?key|(?:^|[-_. ])(?:pat|jwt)(?:$|[-_. ])"
 )
 _WEAK = _compiled(
     r"(?:^|[^a-z])(?:key|token)s?(?![a-z])|[a-z](?:key|token)$|auth(?!or)"
     r"|(?:^|[-_. ])(?:dsn|sid|cookie|otp|salt)$"
 )
+_AGAINST_WORDS = _NOT_KEYS.encode().split() + _DIGESTS.encode().split()
 _AGAINST = _compiled(
-    rf"{_any_of(_DIGESTS)}|{_any_of(_NOT_KEYS)}"
-    rf"|(?:key|token|secret|password|pwd|pass|credential)s?[-_ .]?(?:{_any_of(_ABOUT)})s?(?![a-z])"
-    rf"|(?:{_any_of(_OTHER_PURPOSES)})[-_ .]?(?:key|token)"
+    rf"(?:key|token|secret|password|pwd|pass|credential)s?[-_ .]?(?:{_any_of(_ABOUT)})s?(?![a-z])"
+    r"|author(?!iz|is)|publish(?:able|ed)|(?:^|[^a-z])(?:sha|crc)[-_]?\d*"
     r"|(?:trace|span|request|correlation|run|event|message|order|session|job|task|build)[-_]?id$"
 )
+_KEY_OR_TOKEN = _compiled(r"(?:key|token)(s?(?![a-z]))?")
+_PURPOSE_WORDS = tuple(_PURPOSES.encode().split())
+_OTHER_PURPOSE_WORDS = tuple(_OTHER_PURPOSES.encode().split())
 _HINT = re.compile(
     b"key|token|secret|pass|pwd|auth|cred|bear|crypt|conn|dsn|sid|cook|otp|salt|jwt|pat"
 )
@@ -112,13 +115,40 @@ def strength_of(name: bytes) -> Strength:
     provider = not _PROVIDER_NAMES.isdisjoint(_WORD.findall(words.lower()))
     if not provider and not has_hint(lower):
         return ""
-    if _AGAINST.search(words):
+    words = words.lower()
+    purpose = _purpose(words)
+    if purpose == "other" or _is_against(words):
         return ""
-    if _STRONG.search(words):
+    if purpose == "credential" or _is_strong(words):
         return "strong"
     if _WEAK.search(words):
         return "strong" if provider else "weak"
     return "provider" if provider else ""
+
+
+def _purpose(words: bytes) -> str:
+    """Tell what a key or token is for by the word before it."""
+    purpose = ""
+    for found in _KEY_OR_TOKEN.finditer(words):
+        before = words[: found.start()]
+        if before[-1:] in _SEPARATORS:
+            before = before[:-1]
+        if before.endswith(_OTHER_PURPOSE_WORDS):
+            return "other"
+        if found[1] is not None and before.endswith(_PURPOSE_WORDS):
+            purpose = "credential"
+    return purpose
+
+
+_SEPARATORS = frozenset({b"-", b"_", b" ", b"."})
+
+
+def _is_against(words: bytes) -> bool:
+    return any(word in words for word in _AGAINST_WORDS) or _AGAINST.search(words) is not None
+
+
+def _is_strong(words: bytes) -> bool:
+    return any(word in words for word in _STRONG_WORDS) or _STRONG.search(words) is not None
 
 
 def has_hint(lower: bytes) -> bool:
@@ -130,5 +160,7 @@ def mentions_credential(context: bytes) -> bool:
     """Tell whether words near a value name a credential."""
     if not has_hint(context.lower()):
         return False
-    words = _CAMEL.sub(b"_", context)
-    return _STRONG.search(words) is not None and _AGAINST.search(words) is None
+    words = _CAMEL.sub(b"_", context).lower()
+    purpose = _purpose(words)
+    strong = purpose == "credential" or (purpose == "" and _is_strong(words))
+    return strong and not _is_against(words)
