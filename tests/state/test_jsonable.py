@@ -139,3 +139,15 @@ def test_what_is_no_value(data):
     """A `$type` that is not known or does not fit is a `FormatError`."""
     with pytest.raises(FormatError):
         from_jsonable([data])
+
+
+@pytest.mark.parametrize("data", ["\ud800", ["a\udfff"], {"k": {"n": "\ud800"}}])
+def test_lone_surrogates_written_as_escapes(data):
+    """Text that JSON can write with escapes is read."""
+    assert data == from_jsonable(json.loads(json.dumps(data)))
+
+
+def test_a_key_with_a_lone_surrogate():
+    """As a plain key it is refused with what would work."""
+    with pytest.raises(FormatError, match="write such dicts as `pairs`"):
+        from_jsonable({"\ud800": 1})

@@ -20,6 +20,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from ormsgpack import Ext, packb
 from tests.tree.values import (
     Bag,
     Colour,
@@ -33,9 +34,10 @@ from tests.tree.values import (
     Text,
 )
 
+from argentum.errors import FormatError
 from argentum.tree import Member, Opaque, Record, diff, freeze
 from argentum.tree.building import build
-from argentum.tree.encoding import pack
+from argentum.tree.encoding import pack, unpack
 from argentum.tree.kinds import Kind
 
 
@@ -419,3 +421,64 @@ def test_a_field_that_the_class_has_lost():
     made = build(Kind.OBJECT, ["tests.tree.values:Pinned", ["name", "old"], ["a", 1]], live=True)
 
     assert Record("tests.tree.values:Pinned", {"name": "a", "old": 1}) == made
+
+
+ran: list[str] = []
+
+
+@dataclasses.dataclass
+class Job:
+    """Data whose class computes one of its names."""
+
+    quick: bool = False
+
+    @property
+    def command(self) -> str:
+        """Stand where a stored field could be put."""
+        return "none"
+
+    @command.setter
+    def command(self, value: str) -> None:
+        ran.append(value)
+
+
+@dataclasses.dataclass
+class Closing:
+    """Data whose class does something when an instance goes."""
+
+    path: str
+
+    def __del__(self) -> None:
+        ran.append(self.path)
+
+
+class Titled(str):
+    """Text whose class computes one of its names."""
+
+    __slots__ = ("__dict__",)
+    title_set = property(lambda self: None, lambda self, value: ran.append(value))
+
+
+@pytest.mark.parametrize(
+    "kind, data",
+    [
+        (Kind.OBJECT, [f"{__name__}:Job", ["command", "quick"], ["rm", True]]),
+        (Kind.OBJECT, [f"{__name__}:Closing", ["path"], ["/x"]]),
+        (Kind.SUBCLASS, [f"{__name__}:Titled", ["", "title_set"], ["a", "rm"]]),
+    ],
+)
+def test_no_code_of_a_loaded_class_runs(kind, data):
+    """A document from outside that names a loaded class makes nothing of it that runs its code."""
+    ran.clear()
+    made = build(kind, data, live=True)
+
+    assert Record(data[0], dict(zip(data[1], data[2], strict=True))) == made
+    del made
+    assert [] == ran
+
+
+@pytest.mark.parametrize("up", [0, -1, 2**70, "a", None, 1.5])
+def test_a_cycle_leads_a_number_of_levels_up(up):
+    """Anything else is refused when it is read, not when it is written again."""
+    with pytest.raises(FormatError):
+        unpack(packb(Ext(Kind.CYCLE, packb(up) if up != 2**70 else pack(up))))

@@ -20,6 +20,7 @@ from ormsgpack import Ext, packb
 from argentum.errors import FormatError, LimitError, shown
 from argentum.tree.encoding import OPTIONS, WRAP_EVERY, pack, unpack
 from argentum.tree.kinds import Kind
+from argentum.tree.taking import leaf
 
 TYPE, VALUE = "$type", "value"
 EXACT_INT = 2**53
@@ -130,11 +131,25 @@ def _up(data: Any, depth: int = 1) -> Any:
         return [_up(item, depth + 1) for item in data]
     if type(data) is int and not -(2**63) <= data < 2**64:
         return Ext(Kind.BIG_INT, packb(hex(data)))
+    if type(data) is str:
+        return _text(data)
     if type(data) is not dict:
         return data
     if TYPE not in data:
-        return {key: _up(item, depth + 1) for key, item in data.items()}
+        return {_name(key): _up(item, depth + 1) for key, item in data.items()}
     return _typed(data[TYPE], data.get(VALUE))
+
+
+def _text(text: str) -> object:
+    """Let a text pass that has lone surrogates, which JSON can write as escapes."""
+    return text if text.isascii() else leaf(text)
+
+
+def _name(key: str) -> str:
+    if _text(key) is not key:
+        message = f"The key {shown(key)} has a lone surrogate; write such dicts as `pairs`."
+        raise FormatError(message)
+    return key
 
 
 def _typed(name: Any, value: Any) -> Any:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
+MAX_LEVELS_UP = 100_000
+
+
 def build(kind: Kind, data: Any, *, live: bool) -> object:
     """Make the value of a code from its decoded payload (see `unpack` about `live`)."""
     if kind is Kind.OBJECT:
@@ -95,6 +98,13 @@ def _uuid(text: str) -> UUID:
     return UUID(text)
 
 
+def _cycle(up: object) -> Cycle:
+    if type(up) is not int or not 0 < up < MAX_LEVELS_UP:
+        message = f"a cycle leads {up!r} levels up"
+        raise ValueError(message)
+    return Cycle(up)
+
+
 _BUILDERS: dict[Kind, Callable[[Any], object]] = {
     Kind.TUPLE: tuple,
     Kind.SET: set,
@@ -119,7 +129,7 @@ _BUILDERS: dict[Kind, Callable[[Any], object]] = {
     Kind.ARRAY_SCALAR: lambda data: array_from_bytes(data, scalar=True),
     Kind.DEQUE: lambda data: deque(data[1:], data[0]),
     Kind.OPAQUE: lambda data: Opaque(*data),
-    Kind.CYCLE: Cycle,
+    Kind.CYCLE: _cycle,
     Kind.DEEP: lambda data: data,
 }
 
@@ -156,7 +166,7 @@ def _flag(cls: type[Flag], type_name: str, name: str, value: object) -> object:
 def build_object(type_name: str, fields: dict[str, Any], *, live: bool) -> object:
     """Make an object from its fields, without running its constructor."""
     cls = loaded_class(type_name) if live else None
-    if cls is None or not is_plain_data(cls):
+    if cls is None or not is_plain_data(cls) or _does_more(cls):
         return Record(type_name, fields)
     if cls is types.SimpleNamespace:
         return cls(**fields)
@@ -165,10 +175,27 @@ def build_object(type_name: str, fields: dict[str, Any], *, live: bool) -> objec
         if hasattr(cls, "__pydantic_fields__"):
             return _fill_pydantic(made, cls, fields)
         for name, value in fields.items():
-            object.__setattr__(made, name, value)
+            _set(made, cls, name, value)
     except (AttributeError, TypeError):  # an exception class, or one that has lost a slot
         return Record(type_name, fields)
     return made
+
+
+def _does_more(cls: type) -> bool:
+    """Tell whether instances run code of their class by themselves: an imported run must not."""
+    return hasattr(cls, "__del__")
+
+
+def _set(made: object, cls: type, name: str, value: object) -> None:
+    """Set a field as data: no property or other descriptor of the class runs."""
+    member = next((vars(one)[name] for one in cls.__mro__ if name in vars(one)), None)
+    if isinstance(member, types.MemberDescriptorType):
+        member.__set__(made, value)
+    elif hasattr(type(member), "__set__"):
+        message = f"{name} is computed"
+        raise AttributeError(message)
+    else:
+        object.__getattribute__(made, "__dict__")[name] = value
 
 
 def _fill_pydantic(made: object, cls: Any, fields: dict[str, Any]) -> object:
@@ -187,12 +214,15 @@ def build_subclass(type_name: str, fields: dict[str, Any], *, live: bool) -> obj
     cls = loaded_class(type_name) if live else None
     plain = fields[""]
     maker = None if cls is None else _maker(cls, type(plain))
-    if cls is None or maker is None:
+    if cls is None or maker is None or _does_more(cls):
         return Record(type_name, fields)
     made = maker(cls, plain)
-    for name, value in fields.items():
-        if name:
-            object.__setattr__(made, name, value)
+    try:
+        for name, value in fields.items():
+            if name:
+                _set(made, cls, name, value)
+    except (AttributeError, TypeError):  # computed now, or no room for it
+        return Record(type_name, fields)
     return made
 
 
