@@ -16,6 +16,7 @@ from typing import Any
 from argentum.clock import as_datetime, now_ns
 from argentum.errors import FormatError, shown
 from argentum.events import KINDS, PHASES, POINT, Event, RunInfo
+from argentum.record.redacting import Protection
 from argentum.state import apply_json_patch, from_jsonable, json_patch, to_jsonable
 from argentum.state.jsonable import has_types
 from argentum.store import Store
@@ -54,25 +55,27 @@ def check_version(record: Record) -> None:
 
 
 def exported(store: Store, run_id: str) -> Iterator[str]:
-    """Give the lines of a run's file."""
+    """Give the lines of a run's file, without secrets even where the run is still in memory."""
     info = store.run(run_id)
+    leaving = Protection(store, leaving=True)
+    text = leaving.way(None).text
     yield _line({
         "format": f"{FORMAT}/{VERSION}",
         "type": "run",
         "run_id": info.run_id,
-        "name": info.name,
+        "name": text(info.name),
         "started_at_ns": info.started_at_ns,
         "process": info.process,
     })  # fmt: skip
     states: dict[str | None, Tree] = {}
     for event in store.events(run_id):
-        yield _line(_event_record(event, states))
+        yield _line(_event_record(leaving.event(event), states))
     yield _line({
         "type": "end",
         "status": info.status,
         "ended_at_ns": info.ended_at_ns,
         "dropped": info.dropped,
-        "first_dropped": info.first_dropped,
+        "first_dropped": text(info.first_dropped),
     })  # fmt: skip
 
 

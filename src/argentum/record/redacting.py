@@ -16,10 +16,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from argentum import clock
 from argentum.errors import SEARCHED_CHARACTERS
+from argentum.events import Event
 from argentum.security.settings import SecuritySettings, security_settings
 from argentum.store import Store
 from argentum.store.memory import MemoryStore
@@ -38,9 +42,15 @@ KNOWN_TEXTS = 1000
 class Protection:
     """What a run does to its events, by the settings of the process or of an agent's session."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, leaving: bool = False) -> None:
+        """
+        Protect what goes into a store, or with `leaving`, what goes out of it to other places.
+
+        What is only in memory is as the program gave it, so it is protected when it leaves.
+        """
         self._store = store
-        self._secured: dict[str, SecuritySettings] = {}
+        self._leaving = leaving
+        self._secured = _secured_in(store)
         self._ways: dict[str | None, _Way] = {}
         self._redactors: dict[SecuritySettings, Redactor] = {}
         self._key = b""
@@ -56,19 +66,36 @@ class Protection:
             settings = security_settings()
         way = self._ways.get(agent)
         if way is None or way.settings is not settings:
-            self._ways[agent] = way = _Way(settings, self._redactor(settings))
+            limits = None if self._leaving else _limits_of(settings)
+            self._ways[agent] = way = _Way(settings, limits, self._redactor(settings))
         return way
 
+    def event(self, event: Event) -> Event:
+        """Give an event as it may leave."""
+        way = self.way(event.agent)
+        return replace(
+            event,
+            name=way.text(event.name),
+            agent=None if event.agent is None else way.text(event.agent),
+            body=way.tree(event.body, event.kind),
+        )
+
     def _redactor(self, settings: SecuritySettings) -> Redactor | None:
-        if isinstance(self._store, MemoryStore) or not settings.redacts:
+        stays = isinstance(self._store, MemoryStore) and not self._leaving
+        if stays or not settings.redacts:
             return None
         # A run in memory, which most tests and first tries are, need not load what it takes.
         from argentum.security.redactors import redactor_of  # noqa: PLC0415 - as above
 
         if settings not in self._redactors:
-            self._key = self._key or key_beside(self._store.location)
+            self._key = self._key or self._key_of_store()
             self._redactors[settings] = redactor_of(settings, self._key)
         return self._redactors[settings]
+
+    def _key_of_store(self) -> bytes:
+        if isinstance(self._store, MemoryStore):
+            return process_key()
+        return key_beside(self._store.location, make=not self._leaving)
 
 
 class _Way:
@@ -76,10 +103,12 @@ class _Way:
 
     __slots__ = ("_last", "_limits", "_texts", "redactor", "settings")
 
-    def __init__(self, settings: SecuritySettings, redactor: Redactor | None) -> None:
+    def __init__(
+        self, settings: SecuritySettings, limits: Limits | None, redactor: Redactor | None
+    ) -> None:
         self.settings = settings
         self.redactor = redactor
-        self._limits = _limits_of(settings)
+        self._limits = limits
         self._last: dict[str, tuple[Tree, Tree]] = {}
         self._texts: dict[str, str] = {}
 
@@ -133,6 +162,14 @@ class _Way:
         ]
 
 
+_secured: WeakKeyDictionary[Store, dict[str, SecuritySettings]] = WeakKeyDictionary()
+
+
+def _secured_in(store: Store) -> dict[str, SecuritySettings]:
+    """Give the settings of agents; for runs in memory those that count when they leave, too."""
+    return _secured.setdefault(store, {}) if isinstance(store, MemoryStore) else {}
+
+
 def _limits_of(settings: SecuritySettings) -> Limits | None:
     if not settings.limits:
         return None
@@ -144,15 +181,27 @@ def _limits_of(settings: SecuritySettings) -> Limits | None:
 # ---------------------------------------------------------------- the key
 
 
-def key_beside(location: str) -> bytes:
-    """Give the key of a store's tokens; one for this process alone if none can lie there."""
+def key_beside(location: str, *, make: bool = True) -> bytes:
+    """
+    Give the key of a store's tokens; this process's own if none can lie there.
+
+    Args:
+        make: make one where there is none.
+    """
     path = location + KEY_ENDING
     try:
-        if not os.path.exists(location):  # noqa: PTH110 - a store that is no file
-            return _new_key()
-        return _read(path) or _made(path)
+        if not os.path.isfile(location):  # noqa: PTH113 - pathlib is slow to load
+            return process_key()
+        key = _read(path)
+        return key or (_made(path) if make else process_key())
     except OSError:  # another user's, or a folder where nothing can be written
-        return _new_key()
+        return process_key()
+
+
+@cache
+def process_key() -> bytes:
+    """Give the key for what lies in no file."""
+    return _new_key()
 
 
 def _new_key() -> bytes:
@@ -161,11 +210,11 @@ def _new_key() -> bytes:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib is slow to load
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
             key = file.read(KEY_BYTES + 1)
     except FileNotFoundError:
         return b""
-    return key if len(key) == KEY_BYTES else _new_key()
+    return key if len(key) == KEY_BYTES else process_key()
 
 
 def _made(path: str) -> bytes:

@@ -71,8 +71,9 @@ class Limits:
         Raises:
             LimitError: it is over one of them.
         """
-        if tree.size_bytes <= self._least:
-            return tree
+        root = tree.root
+        if (len(root) if type(root) is bytes else root.size) <= self._least:  # type: ignore[union-attr]
+            return tree  # most states end here
         broken = self.broken(tree)
         if broken is None:
             return tree

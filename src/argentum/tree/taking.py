@@ -18,6 +18,7 @@ from typing import Any
 
 from ormsgpack import Ext, packb
 
+from argentum.errors import SEARCHED_CHARACTERS, hidden
 from argentum.tree.arrays import array_to_bytes, is_array, is_array_scalar
 from argentum.tree.kinds import Cycle, Kind, Member, Opaque, Parts, Record
 
@@ -274,6 +275,9 @@ def name_of(cls: type) -> str:
     return _text(f"{cls.__module__}:{cls.__qualname__}")
 
 
+OPAQUE_CHARACTERS = 200
+
+
 def opaque(value: object) -> Ext:
     """Encode the mark of a value that cannot be kept: its type and, shortened, its repr."""
     text = _safe_text(lambda: repr(value))
@@ -282,7 +286,9 @@ def opaque(value: object) -> Ext:
     start, at, rest = text.partition(" at 0x")
     if at:
         text = start + rest.lstrip("0123456789abcdefABCDEF")
-    return Opaque(name_of(type(value)), text[:200]).packed()
+    if len(text) > OPAQUE_CHARACTERS:  # a secret that was cut in two would not be known as one
+        text = hidden(text[:SEARCHED_CHARACTERS])[:OPAQUE_CHARACTERS]
+    return Opaque(name_of(type(value)), text).packed()
 
 
 def _attributes(value: object) -> dict[str, Any]:
