@@ -134,11 +134,42 @@ def test_dense(benchmark: Any) -> None:
 
 
 HOSTILE = (
-    "api_key_", "password", "password=", "-----BEGIN PRIVATE KEY-----", "eyJ", "eyJhbGciOiJIUzI1NiJ9.",
-    "sk-proj-", "ghp_a1", "://a:", "%41", "\\u0041", "a1B2-", '"password": "', 'password: \\"', "A3-", "xoxb-1-",
-    "hvs.a1", "Basic ", "secret ", "x1x1x1x1x1x1x1x1=", "passpasspass:::", "aGVsbG8gd29ybGQh", "68656c6c6f",
-    "--password ", "SK1a", "\x00", "\x01", "a1:" * 8, "key: ", "token=", "Q~a1", "\\n", "{{", "${", "@",
-)  # fmt: skip
+    "api_key_",
+    "password",
+    "password=",
+    "-----BEGIN PRIVATE KEY-----",
+    "eyJ",
+    "eyJhbGciOiJIUzI1NiJ9.",
+    "sk-proj-",
+    "ghp_a1",
+    "://a:",
+    "%41",
+    "\\u0041",
+    "a1B2-",
+    '"password": "',
+    'password: \\"',
+    "A3-",
+    "xoxb-1-",
+    "hvs.a1",
+    "Basic ",
+    "secret ",
+    "x1x1x1x1x1x1x1x1=",
+    "passpasspass:::",
+    "aGVsbG8gd29ybGQh",
+    "68656c6c6f",
+    "--password ",
+    "SK1a",
+    "\x00",
+    "\x01",
+    "a1:" * 8,
+    "key: ",
+    "token=",
+    "Q~a1",
+    "\\n",
+    "{{",
+    "${",
+    "@",
+)
 
 
 def test_hostile(benchmark: Any) -> None:

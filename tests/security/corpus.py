@@ -22,10 +22,17 @@ from zlib import crc32
 
 LETTERS, DIGITS = string.ascii_letters, string.digits
 ALPHABETS = {
-    "w": LETTERS + DIGITS, "a": LETTERS, "u": LETTERS + DIGITS + "_-", "h": "0123456789abcdef",
-    "H": "0123456789ABCDEF", "l": string.ascii_lowercase + DIGITS, "c": string.ascii_uppercase + DIGITS,
-    "b": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "s": LETTERS + DIGITS + "+/", "d": DIGITS,
-}  # fmt: skip
+    "w": LETTERS + DIGITS,
+    "a": LETTERS,
+    "u": LETTERS + DIGITS + "_-",
+    "h": "0123456789abcdef",
+    "H": "0123456789ABCDEF",
+    "l": string.ascii_lowercase + DIGITS,
+    "c": string.ascii_uppercase + DIGITS,
+    "b": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+    "s": LETTERS + DIGITS + "+/",
+    "d": DIGITS,
+}
 BASE62 = DIGITS + string.ascii_uppercase + string.ascii_lowercase
 
 # A shape is literal text with {alphabet and length}, {uuid} or {crc}: 30 characters and checksum.
@@ -92,8 +99,12 @@ WITH_PREFIX: dict[str, list[str]] = {
     "grafana": ["glsa_{w32}_{h8}", "glc_{s80}"],
     "sentry": ["sntryu_{h64}"],
     "newrelic": ["NRAK-{c27}"],
-    "slack": ["xoxb-{d12}-{d13}-{w24}", "xoxp-{d12}-{d12}-{d12}-{h32}", "xapp-1-A{c10}-{d13}-{h64}",
-              "https://hooks.slack.com/services/T{c10}/B{c10}/{w24}"],
+    "slack": [
+        "xoxb-{d12}-{d13}-{w24}",
+        "xoxp-{d12}-{d12}-{d12}-{h32}",
+        "xapp-1-A{c10}-{d13}-{h64}",
+        "https://hooks.slack.com/services/T{c10}/B{c10}/{w24}",
+    ],
     "discord": ["M{w23}.{w6}.{u38}", "https://discord.com/api/webhooks/{d18}/{u68}"],
     "telegram": ["{d10}:AA{u33}"],
     "twilio": ["SK{h32}"],
@@ -116,21 +127,45 @@ WITH_PREFIX: dict[str, list[str]] = {
     "facebook": ["EAAC{w120}"],
     "mapbox": ["sk.eyJ{u80}.{u22}"],
     "azure": ["{u3}8Q~{u34}"],
-}  # fmt: skip
+}
 
 BY_NAME_ONLY: dict[str, list[str]] = {
-    "datadog": ["{h32}", "{h40}"], "algolia": ["{h32}"], "cohere": ["{w40}"], "mistral": ["{w32}"],
-    "deepgram": ["{h40}"], "wandb": ["{h40}"], "okta": ["00{u40}"], "fastly": ["{u32}"],
-    "linode": ["{h64}"], "pagerduty": ["{u20}"], "opsgenie": ["{uuid}"], "postmark": ["{uuid}"],
-    "trello": ["{h32}"], "zendesk": ["{w40}"], "asana": ["{h32}"], "intercom": ["{s60}"],
-    "aws_secret": ["{s40}"], "azure_storage": ["{s86}=="], "twitch": ["{l30}"], "spotify": ["{h32}"],
-}  # fmt: skip
+    "datadog": ["{h32}", "{h40}"],
+    "algolia": ["{h32}"],
+    "cohere": ["{w40}"],
+    "mistral": ["{w32}"],
+    "deepgram": ["{h40}"],
+    "wandb": ["{h40}"],
+    "okta": ["00{u40}"],
+    "fastly": ["{u32}"],
+    "linode": ["{h64}"],
+    "pagerduty": ["{u20}"],
+    "opsgenie": ["{uuid}"],
+    "postmark": ["{uuid}"],
+    "trello": ["{h32}"],
+    "zendesk": ["{w40}"],
+    "asana": ["{h32}"],
+    "intercom": ["{s60}"],
+    "aws_secret": ["{s40}"],
+    "azure_storage": ["{s86}=="],
+    "twitch": ["{l30}"],
+    "spotify": ["{h32}"],
+}
 
 HELD_OUT: dict[str, list[str]] = {
-    "hetzner": ["{w64}"], "zenduty": ["{l40}"], "mollie": ["live_{w30}"], "paddle": ["pdl_live_{w50}"],
-    "lemonsqueezy": ["{h64}"], "axiom": ["xaat-{uuid}"], "turso": ["{w44}"], "convex": ["prod:{w60}"],
-    "meilisearch": ["{u43}"], "typesense": ["{w32}"], "chroma": ["ck-{w43}"], "modal": ["as-{w22}"],
-}  # fmt: skip
+    "hetzner": ["{w64}"],
+    "zenduty": ["{l40}"],
+    "mollie": ["live_{w30}"],
+    "paddle": ["pdl_live_{w50}"],
+    "lemonsqueezy": ["{h64}"],
+    "axiom": ["xaat-{uuid}"],
+    "turso": ["{w44}"],
+    "convex": ["prod:{w60}"],
+    "meilisearch": ["{u43}"],
+    "typesense": ["{w32}"],
+    "chroma": ["ck-{w43}"],
+    "modal": ["as-{w22}"],
+}
 """Vendors whose keys are found by the name alone, if at all."""
 
 
@@ -171,6 +206,7 @@ class Maker:
 
 
 def base62(number: int) -> str:
+    """Write a number in six base-62 digits, as the checksums of GitHub and npm do."""
     digits = ""
     for _ in range(6):
         number, digit = divmod(number, 62)
@@ -193,9 +229,11 @@ WRAPPERS: list[Callable[[str, str], str]] = [
     lambda name, token: f"2026-01-04T10:00:01Z INFO {name} auth_token={token} status=200",
     lambda name, token: f"tool --api-key {token} --verbose",
     lambda name, token: f"My {name} API key is {token}, please keep it safe.",
-    lambda name, token: json.dumps({"env": [{"name": f"{name.upper()}_SECRET_KEY", "value": token}]}),
+    lambda name, token: json.dumps(
+        {"env": [{"name": f"{name.upper()}_SECRET_KEY", "value": token}]}
+    ),
     lambda name, token: f'{name}_secret := "{token}" // set by deploy',
-]  # fmt: skip
+]
 BARE_WRAPPERS: list[Callable[[str, str], str]] = [
     lambda name, token: f"{token}",
     lambda name, token: f"User: try this one: {token}. Does it work?",
@@ -206,11 +244,21 @@ BARE_WRAPPERS: list[Callable[[str, str], str]] = [
 """Where nothing but the token's own shape says what it is."""
 
 PASSWORDS = (
-    'password = "{}"', '{{"username": "ann", "password": "{}"}}', "DB_PASSWORD={}", "db_pass: '{}'",
-    "postgres://svc:{}@db.internal:5432/app", "mongodb+srv://app:{}@cluster0.mongodb.net/x",
-    "redis://:{}@cache:6379/0", "amqp://worker:{}@mq/vhost", 'smtp_pwd="{}"', "passphrase: {}",
-    "spring.datasource.password={}", 'setPassword("{}")', "mysql --password={} -h db", "<password>{}</password>",
-)  # fmt: skip
+    'password = "{}"',
+    '{{"username": "ann", "password": "{}"}}',
+    "DB_PASSWORD={}",
+    "db_pass: '{}'",
+    "postgres://svc:{}@db.internal:5432/app",
+    "mongodb+srv://app:{}@cluster0.mongodb.net/x",
+    "redis://:{}@cache:6379/0",
+    "amqp://worker:{}@mq/vhost",
+    'smtp_pwd="{}"',
+    "passphrase: {}",
+    "spring.datasource.password={}",
+    'setPassword("{}")',
+    "mysql --password={} -h db",
+    "<password>{}</password>",
+)
 
 
 def vendors(*, held_out: bool) -> dict[str, list[str]]:
@@ -248,6 +296,7 @@ def others(make: Maker, count: int) -> list[Sample]:
 
 
 def private_key(make: Maker) -> Sample:
+    """Make a PEM frame around drawn lines."""
     kind = make.random.choice(("RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED "))
     lines = [make.drawn("s", 64) for _ in range(12)]
     text = "\n".join(
@@ -258,6 +307,7 @@ def private_key(make: Maker) -> Sample:
 
 
 def web_token(make: Maker) -> Sample:
+    """Make a JWT that decodes."""
     parts = ({"alg": "HS256", "typ": "JWT"}, {"sub": make.drawn("d", 9), "iat": 1767225600})
     first, second = (
         base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts
@@ -300,95 +350,178 @@ WORDS = [
     "keyboard",
 ]
 NOT_SECRET = (
-    "aws_access_key_id = AKIAIOSFODNN7EXAMPLE", "secret: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-    "OPENAI_API_KEY=<your-key>", "api_key: ${API_KEY}", "token = {{login.token}}", "password: ********",
-    'api_key = os.environ["OPENAI_API_KEY"]', "password = getpass.getpass()", "apiKey: process.env.API_KEY",
-    "ANTHROPIC_API_KEY=sk-ant-xxxxxxxxxxxxxxxxxxxxxxxx", "export TOKEN=your_token_here", "password=changeme",
-    "sk-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", "postgres://user:password@localhost:5432/db", "pwd",
-    "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
-    "if password == confirm_password:", "def login(user: str, password: str) -> Token:", "https://a:${PW}@host/",
-    '{"type": "object", "properties": {"password": {"type": "string", "description": "The password"}}}',
-    "secret_name: prod/db/main", "The secret is out: tokens are cheap.", "password: string", "token: Optional[str]",
-    '"password": "Password", "forgot": "Forgot your password?"', "tokens: 128000, max_tokens: 4096",
-    "secretKeyRef: {name: db, key: password}", "password: !vault |", 'token_type: "bearer"', "pass: true",
-    "api_key = config.get('api_key')", "client_secret=@Microsoft.KeyVault(SecretUri=https://v/s)",
-    "git clone https://$USER:$TOKEN@github.com/a/b", "the key is under the mat", "key: value", "Basic usage",
+    "aws_access_key_id = AKIAIOSFODNN7EXAMPLE",
+    "secret: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "OPENAI_API_KEY=<your-key>",
+    "api_key: ${API_KEY}",
+    "token = {{login.token}}",
+    "password: ********",
+    'api_key = os.environ["OPENAI_API_KEY"]',
+    "password = getpass.getpass()",
+    "apiKey: process.env.API_KEY",
+    "ANTHROPIC_API_KEY=sk-ant-xxxxxxxxxxxxxxxxxxxxxxxx",
+    "export TOKEN=your_token_here",
+    "password=changeme",
+    "sk-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX",
+    "postgres://user:password@localhost:5432/db",
+    "pwd",
+    "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+    "if password == confirm_password:",
+    "def login(user: str, password: str) -> Token:",
+    "https://a:${PW}@host/",
+    '{"properties": {"password": {"type": "string", "description": "The password"}}}',
+    "secret_name: prod/db/main",
+    "The secret is out: tokens are cheap.",
+    "password: string",
+    "token: Optional[str]",
+    '"password": "Password", "forgot": "Forgot your password?"',
+    "tokens: 128000, max_tokens: 4096",
+    "secretKeyRef: {name: db, key: password}",
+    "password: !vault |",
+    'token_type: "bearer"',
+    "pass: true",
+    "api_key = config.get('api_key')",
+    "client_secret=@Microsoft.KeyVault(SecretUri=https://v/s)",
+    "git clone https://$USER:$TOKEN@github.com/a/b",
+    "the key is under the mat",
+    "key: value",
+    "Basic usage",
     "password_hash = '$2b$12$KIXQhQ0T2x7m7e4Yw0bZkeJm1yqz3kq8wqg2q8w0q8w0q8w0q8w0q'",
-)  # fmt: skip
+)
 
 
 def negatives(seed: int = 2, *, count: int = 1200) -> list[Sample]:
     """Make texts without a secret that look as if they had one."""
     make = Maker(seed)
     kinds = (digest, identifier, prose, code, address, encoded, named_otherwise, fixed)
-    return [Sample(kind.__name__, kind(make), "") for number in range(count)
-            for kind in (kinds[number % len(kinds)],)]  # fmt: skip
+    return [
+        Sample(kind.__name__, kind(make), "")
+        for number in range(count)
+        for kind in (kinds[number % len(kinds)],)
+    ]
 
 
 def digest(make: Maker) -> str:
+    """Make a hash, as a checksum, a commit or a tag."""
     data = make.drawn("w", 12).encode()
     name = make.random.choice(("sha1", "sha256", "md5", "sha512"))
     value = hashlib.new(name, data).hexdigest()
     frame = make.random.choice(
-        ("commit {}", "{}  dist/app.tar.gz", '"sha": "{}"', "image@sha256:{}", 'etag: "{}"', "merge {} into main",
-         "checksum = {}", "token count for {} is 12", "fix: revert {} (secret scanning)", "key_hash: {}")
-    )  # fmt: skip
+        (
+            "commit {}",
+            "{}  dist/app.tar.gz",
+            '"sha": "{}"',
+            "image@sha256:{}",
+            'etag: "{}"',
+            "merge {} into main",
+            "checksum = {}",
+            "token count for {} is 12",
+            "fix: revert {} (secret scanning)",
+            "key_hash: {}",
+        )
+    )
     return frame.format(value)
 
 
 def identifier(make: Maker) -> str:
+    """Make a UUID under a name of no credential."""
     value = str(uuid.UUID(int=make.random.getrandbits(128), version=4))
     frame = make.random.choice(
-        ("request_id={}", '{{"id": "{}", "token_count": 12}}', "trace {} took 3 ms", "/users/{}/tokens",
-         "session_id: {}", "api_key_id: {}", "secret_id = {}", "span={} auth ok")
-    )  # fmt: skip
+        (
+            "request_id={}",
+            '{{"id": "{}", "token_count": 12}}',
+            "trace {} took 3 ms",
+            "/users/{}/tokens",
+            "session_id: {}",
+            "api_key_id: {}",
+            "secret_id = {}",
+            "span={} auth ok",
+        )
+    )
     return frame.format(value)
 
 
 def prose(make: Maker) -> str:
+    """Make a sentence of words that name secrets."""
     words = [make.random.choice(WORDS) for _ in range(30)]
     return " ".join(words).capitalize() + "."
 
 
 def code(make: Maker) -> str:
+    """Make a line of code that handles credentials and holds none."""
     name = "".join(word.title() for word in make.random.sample(WORDS, 4))
     frame = make.random.choice(
-        ("token = get{}Token(request)", "self.secret = self.{}.load()", "password = {}()", "apiKey: {}Key,",
-         "class {}TokenProvider2(Base):", "from app.{}V2Secrets import load_secret_from_file", "auth = {}Auth2.create()",
-         "secret_key = settings.{}", "import {}Credentials from '../lib/{}Credentials'")
-    )  # fmt: skip
+        (
+            "token = get{}Token(request)",
+            "self.secret = self.{}.load()",
+            "password = {}()",
+            "apiKey: {}Key,",
+            "class {}TokenProvider2(Base):",
+            "from app.{}V2Secrets import load_secret_from_file",
+            "auth = {}Auth2.create()",
+            "secret_key = settings.{}",
+            "import {}Credentials from '../lib/{}Credentials'",
+        )
+    )
     return frame.replace("{}", name)
 
 
 def address(make: Maker) -> str:
+    """Make a URL or a path."""
     slug = "-".join(make.random.sample(WORDS, 5))
     number = make.random.randrange(10**6, 10**9)
     frame = make.random.choice(
-        ("https://example.org/{0}/{1}?utm_source=token", "s3://bucket/{0}/{1}/part-0001.parquet",
-         "/var/lib/app/{0}-{1}.log", "http://localhost:8080/{0}@{1}", "arn:aws:secretsmanager:eu-west-1:{1}:secret:{0}",
-         "file:///home/ann/{0}/{1}/secret.txt")
-    )  # fmt: skip
+        (
+            "https://example.org/{0}/{1}?utm_source=token",
+            "s3://bucket/{0}/{1}/part-0001.parquet",
+            "/var/lib/app/{0}-{1}.log",
+            "http://localhost:8080/{0}@{1}",
+            "arn:aws:secretsmanager:eu-west-1:{1}:secret:{0}",
+            "file:///home/ann/{0}/{1}/secret.txt",
+        )
+    )
     return frame.format(slug, number)
 
 
 def encoded(make: Maker) -> str:
+    """Make base64 of what is no text."""
     data = make.random.randbytes(make.random.randrange(60, 300))
     value = base64.b64encode(data).decode()
     frame = make.random.choice(
-        ("data:image/png;base64,{}", '"integrity": "sha512-{}"', '{{"image": "{}"}}', "content: {}", "signature={}",
-         '{{"embedding_b64": "{}"}}')
-    )  # fmt: skip
+        (
+            "data:image/png;base64,{}",
+            '"integrity": "sha512-{}"',
+            '{{"image": "{}"}}',
+            "content: {}",
+            "signature={}",
+            '{{"embedding_b64": "{}"}}',
+        )
+    )
     return frame.format(value)
 
 
 def named_otherwise(make: Maker) -> str:
+    """Make a drawn text under a name that says it is no credential."""
     frame = make.random.choice(
-        ('{{"next_page_token": "{}"}}', "primary_key: {}", "cache_key={}", "public_key = {}", "idempotency-key: {}",
-         '{{"call_id": "call_{}"}}', '{{"id": "msg_{}", "role": "user"}}', "model: gpt-4o-{}", "toolu_{}", "run-{}",
-         "partition_key: {}", "publishable_key=pk_{}")
-    )  # fmt: skip
+        (
+            '{{"next_page_token": "{}"}}',
+            "primary_key: {}",
+            "cache_key={}",
+            "public_key = {}",
+            "idempotency-key: {}",
+            '{{"call_id": "call_{}"}}',
+            '{{"id": "msg_{}", "role": "user"}}',
+            "model: gpt-4o-{}",
+            "toolu_{}",
+            "run-{}",
+            "partition_key: {}",
+            "publishable_key=pk_{}",
+        )
+    )
     return frame.format(make.drawn("w", 24))
 
 
 def fixed(make: Maker) -> str:
+    """Take a placeholder, a reference or a mention."""
     return make.random.choice(NOT_SECRET)

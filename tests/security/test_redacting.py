@@ -111,8 +111,11 @@ def test_every_form_of_the_corpus_goes():
     leaks = []
     for sample in corpus.positives(seed=8, per_vendor=6):
         if find_secrets(sample.text):
-            leaks += [sample for left in (REDACTOR.redact_text(sample.text),)
-                      if sample.secret[-12:-4] in left]  # fmt: skip
+            leaks += [
+                sample
+                for left in (REDACTOR.redact_text(sample.text),)
+                if sample.secret[-12:-4] in left
+            ]
 
     assert [] == leaks
 
@@ -142,7 +145,7 @@ def test_hidden_secrets_go(hide: Any):
 
 
 @pytest.mark.parametrize(
-    ("value", "redacted"),
+    "value, redacted",
     [
         ([KEY, 1, None], [TOKEN, 1, None]),
         ((KEY, 2.5), (TOKEN, 2.5)),
@@ -271,13 +274,26 @@ def test_hostile_objects_do_no_harm():
 @pytest.mark.parametrize(
     "value",
     [
-        KEY, [KEY], {"password": PASSWORD}, {KEY: 1}, (KEY,), KEY.encode(), Login("a", KEY), Client(KEY), {1: KEY}, [Secretive()],
-        {"log": f"start\n{KEY}\nend"}, f"\ud800 {KEY}", PurePosixPath(KEY), {"deep": [[[{"x": (KEY, {KEY})}]]]},
+        KEY,
+        [KEY],
+        {"password": PASSWORD},
+        {KEY: 1},
+        (KEY,),
+        KEY.encode(),
+        Login("a", KEY),
+        Client(KEY),
+        {1: KEY},
+        [Secretive()],
+        {"log": f"start\n{KEY}\nend"},
+        f"\ud800 {KEY}",
+        PurePosixPath(KEY),
+        {"deep": [[[{"x": (KEY, {KEY})}]]]},
     ],
     ids=str.split(
-        "str list named key tuple bytes dataclass object number-key opaque text surrogates path deep"
+        "str list named key tuple bytes dataclass object number-key opaque text"
+        " surrogates path deep"
     ),
-)  # fmt: skip
+)
 def test_an_encoded_entry(value: object):
     """The bytes that are kept hold no piece of the secret, and read back to the same shape."""
     data = pack(value)
@@ -321,11 +337,19 @@ def test_an_entry_under_a_path():
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12) | st.binary(max_size=12),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4)
-    | st.tuples(inner, inner),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=12)
+    | st.binary(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=12), inner, max_size=4)
+        | st.tuples(inner, inner)
+    ),
     max_leaves=12,
-)  # fmt: skip
+)
 
 
 @given(VALUES)
@@ -337,7 +361,7 @@ def test_clean_values_are_untouched(value: object):
 
 @given(VALUES, VALUES, st.sampled_from(["plain", "in text", "as key", "bytes"]))
 def test_entries_and_values_agree(before: object, after: object, how: str):
-    """Redacting the value and redacting its bytes is the same, and nothing is left of the secret."""
+    """Redacting the value and redacting its bytes is the same, and leaves no secret."""
     secret: object = {
         "plain": KEY,
         "in text": f"<{KEY}>",
@@ -396,7 +420,7 @@ def test_least_confidence():
 
 
 @pytest.mark.parametrize(
-    ("rule", "text", "gone"),
+    "rule, text, gone",
     [
         ("email-address", "write to ann.b+c@mail.example.org!", "ann.b+c@mail.example.org"),
         ("card-number", "card 4111 1111 1111 1111 ok", "4111 1111 1111 1111"),
@@ -418,9 +442,18 @@ def test_personal_data(rule: str, text: str, gone: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["4111 1111 1111 1112", "DE89 3704 0044 0532 0130 01", "version 1.2.3.4.5", "at 10:30:00", "order 555 867 5309",
-     "2026-01-02 03:04:05", "a@b", "0.1234567890123456", "user@"],
-)  # fmt: skip
+    [
+        "4111 1111 1111 1112",
+        "DE89 3704 0044 0532 0130 01",
+        "version 1.2.3.4.5",
+        "at 10:30:00",
+        "order 555 867 5309",
+        "2026-01-02 03:04:05",
+        "a@b",
+        "0.1234567890123456",
+        "user@",
+    ],
+)
 def test_what_is_no_personal_data(text: str):
     """A wrong checksum, a version, a time and a bare number stay."""
     assert text == Redactor(personal=True).redact_text(text)

@@ -155,13 +155,23 @@ class Login:
 @pytest.mark.parametrize(
     "value",
     [
-        (TOKEN,), {TOKEN}, frozenset({TOKEN}), {"a": [TOKEN]}, {1: TOKEN}, {(TOKEN, 1): 2}, TOKEN.encode(),
-        bytearray(TOKEN.encode()), Path(TOKEN), Login("ann", "hunter2!"), ValueError(TOKEN), {"x": {"y": {"z": TOKEN}}},
+        (TOKEN,),
+        {TOKEN},
+        frozenset({TOKEN}),
+        {"a": [TOKEN]},
+        {1: TOKEN},
+        {(TOKEN, 1): 2},
+        TOKEN.encode(),
+        bytearray(TOKEN.encode()),
+        Path(TOKEN),
+        Login("ann", "hunter2!"),
+        ValueError(TOKEN),
+        {"x": {"y": {"z": TOKEN}}},
     ],
     ids=str.split(
         "tuple set frozenset list number-key tuple-key bytes bytearray path dataclass error deep"
     ),
-)  # fmt: skip
+)
 def test_any_type_of_value(value: object):
     """Texts are found inside whatever holds them."""
     assert 1 == len(find_secrets(value))
@@ -190,11 +200,23 @@ def test_a_value_of_many_paths():
 @pytest.mark.parametrize(
     "frame",
     [
-        'api_key = "{}"', "API_KEY={}", '{{"apiKey":"{}"}}', "x-api-key: {}", "Authorization: Bearer {}", "?access_token={}&a=1",
-        "<secretKey>{}</secretKey>", "--token {}", 'config["client_secret"] = "{}"', "os.getenv('API_KEY', '{}')",
-        "the api key is {}", '{{\\"token\\":\\"{}\\"}}', "api_token: |-\n  {}", "DATADOG={}", "setAuthToken('{}')",
+        'api_key = "{}"',
+        "API_KEY={}",
+        '{{"apiKey":"{}"}}',
+        "x-api-key: {}",
+        "Authorization: Bearer {}",
+        "?access_token={}&a=1",
+        "<secretKey>{}</secretKey>",
+        "--token {}",
+        'config["client_secret"] = "{}"',
+        "os.getenv('API_KEY', '{}')",
+        "the api key is {}",
+        '{{\\"token\\":\\"{}\\"}}',
+        "api_token: |-\n  {}",
+        "DATADOG={}",
+        "setAuthToken('{}')",
     ],
-)  # fmt: skip
+)
 def test_a_name_makes_a_key(frame: str):
     """A drawn text is a key where its name says so."""
     assert [KEY] == texts(frame.format(KEY))
@@ -203,10 +225,18 @@ def test_a_name_makes_a_key(frame: str):
 @pytest.mark.parametrize(
     "frame",
     [
-        "commit {}", "next_page_token={}", "api_key_id: {}", "public_key: {}", "sha256:{}", "cache_key = {}",
-        "call_{}", "/v1/objects/{}/content", "key_hash={}", "token_type: {}",
+        "commit {}",
+        "next_page_token={}",
+        "api_key_id: {}",
+        "public_key: {}",
+        "sha256:{}",
+        "cache_key = {}",
+        "call_{}",
+        "/v1/objects/{}/content",
+        "key_hash={}",
+        "token_type: {}",
     ],
-)  # fmt: skip
+)
 def test_another_name_makes_none(frame: str):
     """The same text is none under a name that says otherwise."""
     assert [] == texts(frame.format(KEY))
@@ -235,9 +265,12 @@ def test_a_private_key_goes_whole():
     """From its first line to its last one, as text and inside JSON."""
     make = Maker(3)
     key = "\n".join(
-        ["-----BEGIN RSA PRIVATE KEY-----", *(make.drawn("s", 64) for _ in range(9)),
-         "-----END RSA PRIVATE KEY-----"]
-    )  # fmt: skip
+        [
+            "-----BEGIN RSA PRIVATE KEY-----",
+            *(make.drawn("s", 64) for _ in range(9)),
+            "-----END RSA PRIVATE KEY-----",
+        ]
+    )
 
     assert [key] == texts(f"this\n{key}\nthat")
     assert [json.dumps(key)[1:-1]] == texts(json.dumps({"pem": key}))
@@ -257,7 +290,7 @@ def test_a_private_key_cut_short():
 
 
 @pytest.mark.parametrize(
-    ("encoding", "text"),
+    "encoding, text",
     [
         ("base64", base64.b64encode(f"token={TOKEN}".encode()).decode()),
         ("base64", base64.urlsafe_b64encode(f"??>>{TOKEN}".encode()).decode().rstrip("=")),
@@ -325,9 +358,16 @@ def test_texts_of_marks(text: str):
     assert all(0 <= one.start < one.end <= len(text) for one in find_secrets(text))
 
 
-@given(st.recursive(st.text(max_size=40) | st.none() | st.binary(max_size=20),
-                    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=20), inner, max_size=4),
-                    max_leaves=12), st.data())  # fmt: skip
+@given(
+    st.recursive(
+        st.text(max_size=40) | st.none() | st.binary(max_size=20),
+        lambda inner: (
+            st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=20), inner, max_size=4)
+        ),
+        max_leaves=12,
+    ),
+    st.data(),
+)
 def test_a_planted_token_is_found_at_its_path(value: object, data: st.DataObject):
     """Whatever stands around it, a token is found at the path where it was put."""
     around = {"before": value, "planted": [value, f"({TOKEN})"], "after": value}

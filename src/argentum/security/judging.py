@@ -31,8 +31,9 @@ _REFERENCE = re.compile(
 )
 _REFERENCES = re.compile(rb"\$\{|\$\(|\{\{|\}\}|\[redacted:")
 _STAND_INS = (
-    b"example sample dummy placeholder changeme change-me change_me change_this change-this changeit"
-    b" replaceme replace_me replace-me replace_with replace-with your insert_ insert- redacted"
+    b"example sample dummy placeholder changeme change-me change_me change_this change-this"
+    b" changeit replaceme"
+    b" replace_me replace-me replace_with replace-with your insert_ insert- redacted"
     b" removed masked hidden xxxx *** ... ____ todo fixme fake notreal not-real not_real not-a-"
     b" not_a_ notasecret lorem foobar deadbeef abcdefghij 0123456789 1234567890"
 ).split()
@@ -47,7 +48,8 @@ _STAND_IN = re.compile(
 _SHORT_STAND_INS = frozenset(
     b"password passwd passphrase passcode pass pwd secret token key apikey api_key string str text"
     b" bytes none null nil true false undefined required optional invalid missing empty unknown"
-    b" default value values any object int integer number boolean char varchar user username admin:admin"
+    b" default value values any object int integer number boolean char varchar user username"
+    b" admin:admin"
     b" user:password username:password user:pass login credential credentials basic bearer digest"
     b" enabled disabled yes no on off n/a set unset is are was and the not incorrect wrong correct"
     b" reset change changed forgot forgotten show hide confirm confirmation current old new repeat"

@@ -74,8 +74,12 @@ _CONFIDENCE = {"strong": 0.8, "provider": 0.6, "weak": 0.6}
 _SCHEME = "scheme"
 _VALUE_NAMES = frozenset({b"value", b"val", b"default", b"data", b"content"})
 _SIBLING = re.compile(
-    rb"""(?:name|key|id|variable|header)["']?\s{0,4}[:=\x01]\s{0,4}["']?([\w.\- ]{2,60})["']?[\s,\x00}{]{1,30}["']?(?:value|val|default|data|content)["']?\s{0,4}[:=\x01]\s{0,4}["']?\Z""",
-    re.IGNORECASE,
+    rb"""
+    (?:name|key|id|variable|header)["']?\s{0,4}[:=\x01]\s{0,4}
+    ["']?([\w.\- ]{2,60})["']?[\s,\x00}{]{1,30}
+    ["']?(?:value|val|default|data|content)["']?\s{0,4}[:=\x01]\s{0,4}["']?\Z
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 
 

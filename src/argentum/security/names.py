@@ -15,24 +15,27 @@ Strength = Literal["strong", "weak", "provider", ""]
 
 # What a key or token is for that is a credential.
 _PURPOSES = """
-    access account admin api app application auth bearer bot client consumer customer deploy deployment
-    dev developer encrypt encryption id ingest integration license licence login master oauth org
-    organization personal private project publish push read refresh registry rest root sas scoped sdk
-    security server service session shared signing storage team upload user webhook write x
+    access account admin api app application auth bearer bot client consumer customer deploy
+    deployment dev developer encrypt encryption id ingest integration license licence login
+    master oauth org organization personal private project publish push read refresh
+    registry rest root sas scoped sdk security server service session shared signing storage
+    team upload user webhook write x
 """
 # What a key or token is for that is none.
 _OTHER_PURPOSES = """
-    cache cached completion composite continuation count cursor dedup dict eos bos foreign group
-    idempotency input map mask max min natural next num object output pad page pagination partition
-    prev previous primary prompt reasoning resume routing row s3 sort stop surrogate sync total unique
+    cache cached completion composite continuation count cursor dedup dict eos bos foreign
+    group idempotency input map mask max min natural next num object output pad page
+    pagination partition prev previous primary prompt reasoning resume routing row s3 sort
+    stop surrogate sync total unique
 """
 # What is told of a credential that is not the credential.
 _ABOUT = """
-    alg algorithm alias arn at budget class column confirmation cost count date description enabled
-    endpoint error expiration expires? expiry field file filename format hint id ids index input label
-    length limit location manager max message min name names on path pattern placeholder policy prefix
-    prompt provider ref reference regex required reset rotation rule rules size status store strength
-    time ttl type types uri url usage usages vault version window
+    alg algorithm alias arn at budget class column confirmation cost count date description
+    enabled endpoint error expiration expires? expiry field file filename format hint id ids
+    index input label length limit location manager max message min name names on path
+    pattern placeholder policy prefix prompt provider ref reference regex required reset
+    rotation rule rules size status store strength time ttl type types uri url usage usages
+    vault version window
 """
 _NOT_KEYS = """
     bypass compass donkey hockey keyboard keyword monkey passed passenger passing passive passport

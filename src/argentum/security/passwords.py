@@ -32,6 +32,7 @@ _PASSWORD_FLAG = re.compile(
 
 
 def passwords(data: bytes, lower: bytes) -> list[Hit]:
+    """Give the values behind words that name passwords."""
     hits = []
     for word in _PASSWORD_WORDS:
         done = 0
@@ -98,6 +99,7 @@ _STAND_INS_IN_URLS = re.compile(
 
 
 def passwords_in_urls(data: bytes) -> list[Hit]:
+    """Give the passwords in `scheme://user:password@host`."""
     hits = []
     at = data.find(b"://")
     while at >= 0:

@@ -1,5 +1,5 @@
 """
-Personal data as a second set of rules, off by default: e-mail, card, IBAN, IP address, phone number.
+Personal data as a second set of rules, off by default: e-mail, card, IBAN, IP, phone.
 
 What has a checksum is checked by it (Luhn, ISO 7064 mod 97); a phone number counts only where words
 near it say so, since long numbers are many.
@@ -15,7 +15,8 @@ from argentum.security.hits import Hit
 _EMAIL: Final = re.compile(rb"[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}(?![A-Za-z0-9])")
 _LOCAL: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
 _CARD: Final = re.compile(
-    rb"(?<![\d.+-])[3-6]\d{3}(?:[ -]?\d{4}){2}(?:[ -]?\d{1,7})(?![\d.])|(?<![\d.+-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?!\d)"
+    rb"(?<![\d.+-])[3-6]\d{3}(?:[ -]?\d{4}){2}(?:[ -]?\d{1,7})(?![\d.])"
+    rb"|(?<![\d.+-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?!\d)"
 )
 _IBAN: Final = re.compile(
     rb"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"

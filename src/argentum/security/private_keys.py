@@ -16,6 +16,7 @@ _NOT_BASE64 = bytes(code for code in range(256) if code not in LETTERS_AND_DIGIT
 
 
 def private_keys(data: bytes) -> list[Hit]:
+    """Give each private key from its first line to its last."""
     hits = []
     at = data.find(_BEGIN)
     while at >= 0:

@@ -240,7 +240,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 def _checked_name(name: str) -> str:
     if _NAME.fullmatch(name) is None:
         raise InputError(
-            f"{shown(name)} cannot name a pattern: use lower-case letters, digits and dashes, like employee-id."
+            f"{shown(name)} cannot name a pattern: use lower-case letters, digits and dashes, "
+            "like employee-id."
         )
     return name
 

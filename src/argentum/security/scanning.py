@@ -43,13 +43,13 @@ Shape = tuple[Rule, re.Pattern[bytes]]
 
 
 class Ruleset:
-    """Rules made ready: one search for all their prefixes, then the bodies of those that begin so."""
+    """Rules made ready: one search for all prefixes, then the bodies of those that begin so."""
 
     __slots__ = ("_rules", "_shapes", "prefixes")
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         prefixes = {one.encode() for rule in rules for one in rule.prefixes}
-        self.prefixes = re.compile(_WORD_START + _any_of(prefixes))
+        self.prefixes = re.compile(_any_of(prefixes))
         self._rules = {
             prefix: [
                 (one.encode(), rule)
@@ -70,10 +70,6 @@ class Ruleset:
                 for begin, rule in self._rules[prefix]
             ]
         return shapes
-
-
-# The `n` of a newline in JSON is no part of the word after it.
-_WORD_START = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?=[.:]))"
 
 
 def _any_of(prefixes: set[bytes]) -> bytes:
@@ -157,6 +153,8 @@ def _vendor_tokens(data: bytes, begin: int, end: int, ruleset: Ruleset) -> list[
     at = begin
     while (prefix := ruleset.prefixes.search(data, at, end)) is not None:
         at = prefix.start() + 1
+        if not _starts_token(data, prefix.start()):
+            continue
         for rule, shape in ruleset.shapes(prefix[0]):
             token = shape.match(data, prefix.start())
             if token is None or not _ends_token(data, token.end()):
@@ -181,6 +179,16 @@ def _vendor_hit(data: bytes, rule: Rule, token: re.Match[bytes]) -> Hit:
         before = data[max(0, start - _BEFORE_RUN) : start]
         start -= len(before) - len(before.rstrip(LETTERS_AND_DIGITS))
     return Hit(start, token.end(), rule.name, confidence)
+
+
+def _starts_token(data: bytes, start: int) -> bool:
+    """Tell whether a word starts here; the `n` of a newline in JSON is no part of one."""
+    if start == 0 or data[start - 1] not in _LETTER_OR_DIGIT or data[start] in b".:":
+        return True
+    return data[start - 2 : start] in _ESCAPED_SPACES
+
+
+_ESCAPED_SPACES = frozenset({b"\\n", b"\\r", b"\\t", b"\\b", b"\\f"})
 
 
 def _ends_token(data: bytes, end: int) -> bool:

@@ -2,7 +2,8 @@
 Find secrets in a text or in a value: `find_secrets`.
 
 A finding says where a secret is and by which rule, and never holds the secret itself, so it can be
-logged, shown and stored. `scanning` says how they are found, `rules/` which vendors' tokens are known.
+logged, shown and stored. `scanning` says how they are found, `rules/` which
+vendors' tokens are known.
 """
 
 from __future__ import annotations
