@@ -7,7 +7,8 @@ from argentum.security.rules.business import BUSINESS_RULES
 from argentum.security.rules.cloud import CLOUD_RULES
 from argentum.security.rules.code import CODE_RULES
 from argentum.security.rules.rule import Rule
+from argentum.security.rules.talk import TALK_RULES
 
-RULES: tuple[Rule, ...] = (*AI_RULES, *CLOUD_RULES, *CODE_RULES, *BUSINESS_RULES)
+RULES: tuple[Rule, ...] = (*AI_RULES, *CLOUD_RULES, *CODE_RULES, *TALK_RULES, *BUSINESS_RULES)
 
 __all__ = ["RULES", "Rule"]
