@@ -6,7 +6,8 @@ import tomllib
 from pathlib import Path
 
 project = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["project"]
-for requirement in project["dependencies"] + project["optional-dependencies"]["lint"]:
+extras = project["optional-dependencies"]
+for requirement in [*project["dependencies"], *extras["lint"], *extras["conditions"]]:
     found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
     if not found:
         sys.exit(f"{requirement!r} is no plain lower bound (`name>=version`).")

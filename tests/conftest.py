@@ -17,6 +17,7 @@ SHARED_DATA_HINT = (
 )
 
 # Examples differ much in size, so time says nothing about one of them.
+hypothesis.settings.register_profile("quick", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("dev", max_examples=200, deadline=None)
 hypothesis.settings.register_profile("ci", max_examples=2000, deadline=None, print_blob=True)
 hypothesis.settings.register_profile(
