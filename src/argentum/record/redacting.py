@@ -51,7 +51,7 @@ class Protection:
         self._store = store
         self._leaving = leaving
         self._secured = _secured_in(store)
-        self._ways: dict[str | None, _Way] = {}
+        self._ways: dict[str | None, Way] = {}
         self._redactors: dict[SecuritySettings, Redactor] = {}
         self._key = b""
 
@@ -59,7 +59,7 @@ class Protection:
         """Give an agent settings of its own."""
         self._secured[agent] = settings
 
-    def way(self, agent: str | None) -> _Way:
+    def way(self, agent: str | None) -> Way:
         """Give what is done to an agent's events now."""
         settings = self._secured.get(agent) if agent is not None and self._secured else None
         if settings is None:
@@ -67,7 +67,7 @@ class Protection:
         way = self._ways.get(agent)
         if way is None or way.settings is not settings:
             limits = None if self._leaving else _limits_of(settings)
-            self._ways[agent] = way = _Way(settings, limits, self._redactor(settings))
+            self._ways[agent] = way = Way(settings, limits, self._redactor(settings))
         return way
 
     def event(self, event: Event) -> Event:
@@ -98,7 +98,7 @@ class Protection:
         return key_beside(self._store.location, make=not self._leaving)
 
 
-class _Way:
+class Way:
     """What is done to one agent's events under one set of settings."""
 
     __slots__ = ("_last", "_limits", "_texts", "redactor", "settings")
@@ -150,6 +150,21 @@ class _Way:
                 self._texts = {}
             self._texts[text] = known
         return known
+
+    def safe_to_cut(self, text: str) -> str:
+        """
+        Give a text without secrets, though it stays in memory.
+
+        A part of a secret would not be known as one when it leaves. Only the beginning of a long
+        text is given, and the rest is not looked at.
+        """
+        redactor = self.redactor
+        if redactor is None and self.settings.redacts:
+            from argentum.security.redactors import redactor_of_memory  # noqa: PLC0415 - as above
+
+            redactor = redactor_of_memory(self.settings)
+        begin = text[:SEARCHED_CHARACTERS]
+        return begin if redactor is None else redactor.redact_text(begin)
 
     def arguments(self, arguments: Sequence[str]) -> list[str]:
         """Give what is kept of a command line: the value after `--password` is one, too."""

@@ -22,7 +22,7 @@ from argentum.errors import (
 )
 from argentum.events import CLOSE, OPEN, POINT, Event, RunInfo
 from argentum.record.liveness import this_process
-from argentum.record.redacting import Protection
+from argentum.record.redacting import Protection, Way
 from argentum.store import Store, open_store
 from argentum.store.memory import MemoryStore
 from argentum.tree import Tree, freeze
@@ -37,6 +37,8 @@ SLOW_NS = 1_000_000_000
 """A failure that took so long must not be waited for at each event."""
 REST_NS = 5_000_000_000
 """How long events are dropped at once after such a failure, before the store is tried again."""
+TITLE_CHARACTERS = 60
+"""So long is the title of a note."""
 _RESTING = "The store failed slowly a moment ago; events are dropped until it is tried again."
 
 _around: ContextVar[tuple[Run, int] | None] = ContextVar("argentum_span", default=None)
@@ -225,7 +227,7 @@ class Run:
             parent = around[1] if around is not None and around[0] is self else None
             began_ns = clock.now_ns()
             seq = self.store.append(
-                self.run_id, kind=kind, name=_title(kind, way.text(str(name))), at_ns=began_ns,
+                self.run_id, kind=kind, name=_title(kind, str(name), way), at_ns=began_ns,
                 body=tree, agent=None if agent is None else way.text(agent), phase=phase, span=span,
                 parent=parent,
             )  # fmt: skip
@@ -407,9 +409,11 @@ def _warn(text: str, *values: object) -> None:
     logging.getLogger("argentum").warning("%s", hidden(text % values))
 
 
-def _title(kind: str, name: str) -> str:
+def _title(kind: str, name: str, way: Way) -> str:
     """Give an event's name; a note's is its first words."""
     if kind != "note":
-        return name
+        return way.text(name)
     line = " ".join(name.split())
-    return line if len(line) <= 60 else line[:59] + "…"  # noqa: PLR2004 - a title
+    if len(line) <= TITLE_CHARACTERS:
+        return way.text(line)
+    return way.safe_to_cut(line)[: TITLE_CHARACTERS - 1] + "…"

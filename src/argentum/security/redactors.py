@@ -30,8 +30,8 @@ def redactor_of(settings: SecuritySettings, key: bytes | None = None) -> Redacto
     )
 
 
-redactor_of_errors = lru_cache(maxsize=4)(redactor_of)
-"""The same for the texts of errors; their tokens are the same within the process."""
+redactor_of_memory = lru_cache(maxsize=8)(redactor_of)
+"""The same for what lies in no store, like the texts of errors; tokens are a process's own."""
 
 
 class _WithoutSecrets(Redactor):

@@ -269,9 +269,9 @@ def _without_secrets(text: str) -> str:
     _hiding.now = True
     try:
         # Only an error needs it, and it takes longer to load than all the rest.
-        from argentum.security.redactors import redactor_of_errors  # noqa: PLC0415 - as above
+        from argentum.security.redactors import redactor_of_memory  # noqa: PLC0415 - as above
 
-        return redactor_of_errors(settings).redact_text(text)
+        return redactor_of_memory(settings).redact_text(text)
     finally:
         _hiding.now = False
 
