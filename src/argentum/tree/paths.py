@@ -153,6 +153,7 @@ def _parse_key(text: str, at: int) -> tuple[Key, int]:
 def _unreadable(text: str, at: int) -> InputError:
     # Only so much that, without what stands before it, shows nothing of a secret.
     return InputError(
-        f"{shown(text)} is not a path: {shown(text[at : at + 6])} cannot be read. Write keys with dots, "
-        'places in lists in brackets, and odd keys quoted, like messages[3].content or ["a.b"].c.'
+        f"{shown(text)} is not a path: {shown(text[at : at + 6])} cannot be read. Write keys with "
+        "dots, places in lists in brackets, and odd keys quoted, like messages[3].content or "
+        '["a.b"].c.'
     )
