@@ -16,7 +16,7 @@ import pytest
 
 import argentum
 from argentum import LimitError, Run, SecuritySettings, create_agent_session
-from argentum.ingest.interchange import exported
+from argentum.ingest.interchange import Reader, exported
 from argentum.record import redacting
 from argentum.record.redacting import key_beside
 from argentum.state import diff
@@ -260,6 +260,23 @@ def test_export_of_an_unprotected_file(file: Path, store: Store, started: Callab
 
     assert "correct-horse" not in "\n".join(exported(store, "r"))
     assert not Path(f"{file}-key").exists()
+
+
+def test_import_into_a_file(file: Path, store: Store):
+    """What is imported into a file has no secrets either."""
+    lines = (
+        {"format": "argentum.run/1", "type": "run", "run_id": "r", "name": f"password={PASSWORD}"},
+        {"type": "event", "kind": "snapshot", "name": "one", "agent": "a", "state": STATE},
+        {"type": "event", "kind": "note", "name": f"password={PASSWORD}", "body": STATE},
+        {"type": "end"},
+    )
+    importer = Reader(store)
+    for line in lines:
+        importer.add(line)
+    store.close()
+
+    assert 2 == importer.events
+    assert b"correct-horse" not in words(file)
 
 
 def test_reprs(started: Callable[..., Run]):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -124,6 +125,7 @@ class Reader:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._protection = Protection(store)
         self.run_ids: list[str] = []
         self.events = 0
         self._taken = {info.run_id for info in store.runs()}
@@ -176,7 +178,8 @@ class Reader:
             started_at_ns=started,
             process=str(record.get("process", "")),
         )
-        self.store.start_run(self._run)
+        kept_name = self._protection.way(None).text(self._run.name)
+        self.store.start_run(replace(self._run, name=kept_name))
         self.run_ids.append(unique)
         self._states, self._seqs, self._in_file, self._last_at_ns = {}, {}, 0, started
 
@@ -189,10 +192,12 @@ class Reader:
                 raise FormatError(message)
         agent = record.get("agent")
         body = self._state(agent, record) if kind == "snapshot" else _body(record)
+        way = self._protection.way(None if agent is None else str(agent))
         self._last_at_ns = _nanoseconds(record, "at", self._last_at_ns)
         seq = self.store.append(
-            run.run_id, kind=kind, phase=phase, agent=None if agent is None else str(agent),
-            name=str(record.get("name", kind)), at_ns=self._last_at_ns, body=body,
+            run.run_id, kind=kind, phase=phase, agent=None if agent is None else way.text(str(agent)),
+            name=way.text(str(record.get("name", kind))), at_ns=self._last_at_ns,
+            body=way.tree(body, kind),
             span=self._span(record, "span"), parent=self._span(record, "parent"),
         )  # fmt: skip
         self._seqs[self._in_file] = seq
@@ -249,7 +254,7 @@ class Reader:
             status=str(record.get("status", "done")),
             ended_at_ns=_nanoseconds(record, "ended_at", None),
             dropped=int(record.get("dropped", 0)),
-            first_dropped=str(record.get("first_dropped", "")),
+            first_dropped=self._protection.way(None).text(str(record.get("first_dropped", ""))),
         )
         self._run = None
 
