@@ -195,8 +195,8 @@ class Reader:
         way = self._protection.way(None if agent is None else str(agent))
         self._last_at_ns = _nanoseconds(record, "at", self._last_at_ns)
         seq = self.store.append(
-            run.run_id, kind=kind, phase=phase, agent=None if agent is None else way.text(str(agent)),
-            name=way.text(str(record.get("name", kind))), at_ns=self._last_at_ns,
+            run.run_id, kind=kind, phase=phase, name=way.text(str(record.get("name", kind))),
+            agent=None if agent is None else way.text(str(agent)), at_ns=self._last_at_ns,
             body=way.tree(body, kind),
             span=self._span(record, "span"), parent=self._span(record, "parent"),
         )  # fmt: skip
