@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from tests.cli.running import COMMAND, argentum_process, surroundings
 
 from argentum import Run, create_agent_session
 
-COMMANDS = ("run", "runs", "log", "show", "diff", "import", "export", "doctor")
+COMMANDS = (
+    "run", "runs", "log", "show", "diff", "history", "blame", "bisect", "compare", "watch", "fork",
+    "import", "export", "doctor",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -24,7 +28,7 @@ def test_help(command, name):
     assert (0, 0, "") == (short.code, long.code, long.err)
     assert short.out == long.out
     assert f" {name} [OPTIONS]" in long.lines[1]
-    assert long.lines[3].strip()[0].isupper()
+    assert _told(long.lines)[0][0].isupper()
     assert "--store" in long.out
 
 
@@ -78,6 +82,45 @@ def test_plain_when_piped(trip, arguments):
     done = argentum_process(*arguments)
 
     assert (0, "", False) == (done.code, done.err, "\x1b" in done.out)
+
+
+TAKES_A_RUN = (
+    ("log",), ("export",), ("history", "confidence"), ("blame", "confidence"),
+    ("bisect", "--where", "confidence < 0.5"), ("compare", "trip.py"),
+    ("watch", "--where", "confidence > 0"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["@", "trip.py@", "2027"])
+@pytest.mark.parametrize("taking", TAKES_A_RUN, ids=lambda one: one[0])
+def test_names_of_a_run(trip, command, taking, name):
+    """Every command that takes a run takes `@`, `NAME@` and the start of an id for it."""
+    done = command(taking[0], name, *taking[1:])
+
+    assert command(taking[0], trip, *taking[1:]) == done
+    assert (0, "") == (done.code, done.err)
+
+
+@pytest.mark.parametrize("name", ["log", "bisect", "compare", "watch", "fork"])
+def test_help_is_wrapped_once(command, name, monkeypatch):
+    """The paragraphs of a help are as wide as the terminal, not as their source."""
+    monkeypatch.setenv("COLUMNS", "80")
+    told = [*_told(command(name, "-h").lines), ""]
+
+    # A word that would have fitted behind a line shows that the line was broken before.
+    early = [
+        line
+        for line, after in pairwise(told)
+        if line and after and len(line) + len(after.split()[0]) < 76
+    ]
+    assert [] == early
+
+
+def _told(lines):
+    """Give what a help says between the usage and the arguments."""
+    told = [line.strip() for line in lines]
+    start = told.index("", 1) + 1
+    return told[start : next(at for at, line in enumerate(told) if line.startswith("╭"))]
 
 
 def test_long_lines_stay_whole_in_a_pipe(store):
@@ -223,7 +266,7 @@ def test_other_encoding(trip):
     assert "confidence  0.9 " in done.out
 
 
-def test_surrogate_in_a_state(store):
+def test_surrogate_in_a_state(store, command):
     """Text that is no Unicode can be shown and compared."""
     with Run("x", store=store) as run:
         session = run.session("a")
@@ -234,5 +277,5 @@ def test_surrogate_in_a_state(store):
         ("diff", "@s1", "@s2", "--json"), ("diff", "@s1", "@s2", "--patch"), ("log", "--json"),
         ("export",),
     ):  # fmt: skip
-        done = argentum_process(*arguments)
+        done = command(*arguments)
         assert (0, "") == (done.code, done.err)

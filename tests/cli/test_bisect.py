@@ -51,7 +51,7 @@ def test_flips(steps, command):
     lines = command("bisect", "steps", "--where", "!ok").lines
 
     assert "first holds at @8 's5'  2.0 s" == lines[1]
-    assert lines[4].startswith("it flips: It flips: it begins at 's5' (seq 8), ceases at 's7'")
+    assert "it flips: It begins or ceases to hold at 4 places:" == lines[4]
     assert ["begins", "ceases", "begins", "ceases"] == [line.split()[0] for line in lines[7:11]]
 
 
@@ -75,6 +75,36 @@ def test_none(steps, command):
 
     assert 0 == done.code
     assert "sure: It holds in none of the snapshots." == done.lines[1]
+
+
+def test_what_could_not_be_checked(store, command):
+    """States on which the condition cannot be told are counted, with the reason."""
+    with Run("prices", store=store) as run:
+        session = run.session("a")
+        for number, state in enumerate([{}, {"price": 1}, {"price": 3}, {}]):
+            session.snapshot(f"s{number}", state)
+
+    lines = command("bisect", "prices", "--where", "price > 2").lines
+    assert lines[4].startswith(
+        "not sure: It begins once and never ceases, as far as it could be checked. "
+        "2 snapshots could not be checked. At @3: No key in the state 'price'."
+    )
+    lines = command("bisect", "prices", "--where", "price < 2").lines
+    assert "not yet at" not in " ".join(lines)
+    assert "it flips: It holds from the start and ceases at @5 's2'." in " ".join(lines)
+
+
+def test_a_command_names_places_as_the_command_line_does(store, command, tmp_path):
+    """What a bisection by a command says of places is written `@7`, too."""
+    with Run("odd", store=store) as run:
+        session = run.session("a")
+        for step in range(6):
+            session.snapshot(f"s{step}", {"step": step})
+    check = script(tmp_path, "sys.exit(state['step'] in (2, 3))")
+
+    lines = command("bisect", "odd", "--run", check).lines
+
+    assert "it flips: It begins at 's2' (@5), ceases at 's4' (@7)." == lines[4]
 
 
 def test_previous(steps, command):
@@ -164,7 +194,7 @@ def test_a_command_that_is_killed(steps, command, tmp_path):
     done = command("bisect", "steps", "--agent", "solver", "--run", check)
 
     assert 2 == done.code
-    assert "At snapshot 's19' (seq 22, 20 of 20): The command" in done.err
+    assert "At snapshot 's19' (@22, 20 of 20): The command" in done.err
     assert "ended with 200" in done.err
 
 

@@ -54,15 +54,14 @@ def test_first_divergence(orders, command):
     assert [
         "A  good  order.py  done",
         "B  dear  order.py  failed",
-        "Steps: 3 the same, 3 with another outcome.",
+        "Steps: 3 the same, 3 the same but for the outcome.",
         "",
-        "First divergence: other tool result for the same call, of buyer",
-        "   seq",
-        "   3    note user: Buy a pen.",
-        "   4    snapshot start",
-        "   5    model_call m → calls order('{}')",
-        "A  7    tool_call order(what='pen') → {'price': 1}",
-        "B  7    tool_call order(what='pen') → {'price': 9}",
+        "First divergence: other tool result for the same call, by buyer",
+        "   @3  note user: Buy a pen.",
+        "   @4  snapshot start",
+        "   @5  model_call m → calls order('{}')",
+        "A  @7  tool_call order(what='pen') → {'price': 1}",
+        "B  @7  tool_call order(what='pen') → {'price': 9}",
         "",
         "What differs (A → B):",
         "  ~ output.price  1 → 9",
@@ -84,6 +83,70 @@ def test_lines_fit_on_a_terminal(store, command):
     done = command("compare", "r1", "r2")
 
     assert max(len(line) for line in done.lines) <= 80
+
+
+def test_lines_are_cut_around_the_difference(store, command):
+    """However late two steps differ, their lines show where."""
+    for number in (1, 2):
+        with Run("r", store=store, run_id=f"r{number}") as run:
+            run.session("a").handoff("b", {"text": "word " * 50 + f"number {number} of 2"})
+
+    lines = command("compare", "r1", "r2").lines
+
+    assert [
+        "A  @3  handoff to b: {'text': 'wor…number 1 of 2'}",
+        "B  @3  handoff to b: {'text': 'wor…number 2 of 2'}",
+    ] == [line for line in lines if line[:4] in ("A  @", "B  @")]
+
+
+@pytest.fixture
+def forked(store) -> None:
+    """Record a run, and forks of it that begin anew, go on and differ in the order."""
+
+    def work(run, *, amount: int) -> None:
+        session = run.session("buyer")
+        if session.restore() is None:
+            session.snapshot("start", {"spent": 0})
+            with session.tool_call("look", {"for": "pen"}) as call:
+                call.output("found")
+        else:
+            session.snapshot("start", session.restore())  # as a program does that starts anew
+        session.snapshot("found", {"spent": 0, "found": True})
+        with session.tool_call("order", {"amount": amount}) as call:
+            call.output("ordered")
+        session.snapshot("end", {"spent": amount, "found": True})
+        run.finish()
+
+    work(Run("source", store=store, run_id="source"), amount=1)
+    for name, amount in (("like", 1), ("more", 2), ("most", 3)):
+        work(Run.fork("source@found", store=store, name=name), amount=amount)
+    work(Run.fork("source@start", store=store, name="early"), amount=1)
+
+
+@pytest.mark.parametrize(
+    "one, other, places",
+    [
+        ("source", "more", ("7", "6")),
+        ("more", "source", ("6", "7")),
+        ("more", "most", ("6", "6")),
+    ],
+)
+def test_a_fork_is_compared_from_where_it_began(forked, command, one, other, places):
+    """What the source did before the fork is shared, and the first divergence is the real one."""
+    lines = command("compare", one, other).lines
+
+    assert "One run up to source@6; compared from there on." == lines[2]
+    assert lines[3].startswith("Steps: 3 before the fork, ")
+    assert "First divergence: other arguments, by buyer" == lines[5]
+    shown = [line.split()[:2] for line in lines if line[:1] in "AB" and "order(" in line]
+    assert [["A", f"@{places[0]}"], ["B", f"@{places[1]}"]] == shown
+
+
+def test_a_fork_that_did_the_same(forked, command):
+    """A fork that goes on as its source did is the same."""
+    done = command("compare", "source", "like")
+
+    assert (0, "The same in all 3 steps.") == (done.code, done.lines[-1][:24])
 
 
 def test_json(orders, command):

@@ -31,7 +31,7 @@ def test_shows_how_to_fork(trip, command):
     assert [
         "20270115-080000-aaaa@9  end  of planner",
         "",
-        "planner: 'end' (@9)",
+        "planner: @9 'end'",
         "  goals  list of 2",
         "  confidence  0.2",
         "  budget  dict of 0",
@@ -55,16 +55,17 @@ def test_json(trip, command):
     } == json.loads(command("fork", "@", "--json").out)  # fmt: skip
 
 
-def test_runs_a_program_from_the_state(trip, program):
+def test_runs_a_program_from_the_state(trip, program, command):
     """The program gets the state, its arguments and its exit code as ever; the run is a fork."""
     done = argentum_process("fork", "@planner/start", "--", program, "-a", "b")
 
     assert (2, "0.9 ['-a', 'b']\n") == (done.code, done.out)
     assert "forked from 20270115-080000-aaaa@4; see: argentum log" in done.err
-    [line] = [line for line in argentum_process("runs").out.splitlines() if "again.py" in line]
+    [line] = [line for line in command("runs").lines if "(fork)" in line]
     assert line.endswith("  forked from 20270115-080000-aaaa@4")
-    log = argentum_process("log", "again.py").out
-    assert "again.py forked from 20270115-080000-aaaa@4 'start'" in log
+    assert "trip.py (fork)" in line
+    log = command("log", "trip.py (fork)").out
+    assert "trip.py (fork) forked from 20270115-080000-aaaa@4 'start'" in log
     assert "planner forked from 20270115-080000-aaaa@4 'start'" in log
     assert "~ confidence  0.9 → 1.9" in log
 
@@ -76,12 +77,22 @@ def test_runs_a_module(trip, program, tmp_path):
     assert (0, "0.2 []\n", "") == (done.code, done.out, done.err)
 
 
-def test_a_variable_forks_what_is_run(trip, program):
+def test_forks_have_names_of_their_own(trip, program, command):
+    """The second fork of a run, and a fork of a fork, are numbered: no name changes its meaning."""
+    for revision in ("@planner/start", "trip.py (fork)@fixed"):
+        argentum_process("fork", "-q", revision, "--", program)
+
+    names = [run["name"] for run in json.loads(command("runs", "--json").out)]
+    assert ["trip.py", "trip.py (fork 2)", "trip.py (fork)"] == names
+
+
+def test_a_variable_forks_what_is_run(monkeypatch, trip, program, command):
     """`argentum run` starts from where ARGENTUM_FORK says; a slip there is told."""
     done = argentum_process("run", program, ARGENTUM_FORK="@planner/start")
     assert (0, "0.9 []\n") == (done.code, done.out)
 
-    done = argentum_process("run", program, ARGENTUM_FORK="@strat")
+    monkeypatch.setenv("ARGENTUM_FORK", "@strat")
+    done = command("run", program)
     assert (2, True) == (done.code, "Did you mean 'start'?" in done.err)
 
 

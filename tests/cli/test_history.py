@@ -24,6 +24,7 @@ def long(ticking, store):
 def test_history(trip, command):
     """Each value is shown with the snapshot since which it is there, and numbers are drawn."""
     assert [
+        "20270115-080000-aaaa  trip.py",
         "confidence  of planner  2 values in 2 snapshots",
         "since  at     snapshot  value",
         "@4     1.0 s  'start'   0.9",
@@ -39,12 +40,37 @@ def test_history(trip, command):
     ] == command("history", "@", "confidence").lines
 
 
+def test_containers(store, command):
+    """Of a container that is too long for a line, its size is shown, and what changed in it."""
+    with Run("grows", store=store, run_id="g") as run:
+        session = run.session("a")
+        for count in (1, 2, 7):
+            session.snapshot(
+                f"s{count}", {"facts": ["word " * 20 + str(at) for at in range(count)]}
+            )
+
+    lines = command("history", "grows", "facts").lines
+
+    assert ["list of 1", "list of 2", "+ [1]", "list of 7", "+ [2]", "+ [3]", "+ [4]", "… and"] == [
+        " ".join(line.split()[4:] if line[0] == "@" else line.split()[:2]) for line in lines[3:11]
+    ]
+    assert "… and 2 more" == lines[10].strip()
+
+
+def test_the_run_was_forgotten(trip, command):
+    """A path where a run should stand is known as one of the newest run."""
+    done = command("history", "confidence")
+
+    assert (2, True) == (done.code, "Did you mean: argentum history @ confidence" in done.err)
+    assert "Did you mean: argentum" not in command("history", "nowhere").err
+
+
 def test_where_there_is_nothing(trip, command):
     """A stretch without anything at the path is shown as such."""
     lines = command("history", "trip.py", "goals[1]").lines
 
-    assert "goals[1]  of planner  1 value in 2 snapshots" == lines[0]
-    assert ["(nothing)", "'Rome'"] == [line.split("  ")[-1].strip() for line in lines[2:4]]
+    assert "goals[1]  of planner  1 value in 2 snapshots" == lines[1]
+    assert ["(nothing)", "'Rome'"] == [line.split("  ")[-1].strip() for line in lines[3:5]]
 
 
 def test_each_agent_that_has_the_path(store, command):
@@ -77,8 +103,8 @@ def test_many_values(long, command):
     """Of many values the first and last are shown, and what is no number is not drawn."""
     lines = command("history", "long", "level").lines
 
-    assert "level  of solver  100 values in 100 snapshots" == lines[0]
-    assert "60 more: --all" in lines[22]
+    assert "level  of solver  100 values in 100 snapshots" == lines[1]
+    assert "60 more: --all" in lines[23]
     assert "not drawn: 1 snapshot with NaN, inf or a huge number" == lines[-2]
     assert 100 + 2 <= len(command("history", "long", "level", "--all").lines)
 

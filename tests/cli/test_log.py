@@ -15,6 +15,7 @@ seq  at      agent    what
 2    500 ms  planner  agent        planner
 3    750 ms  writer   agent        writer
 4    1.0 s   planner  snapshot     start
+                                     goals: list of 1, confidence: 0.9, budget: dict of 1
 5    1.5 s   planner  model_call   gpt-4o → Rome, of course input_tokens=12 output_tokens=3  (1.5 s)
 6    2.0 s   planner    tool_call  find(query='city', limit=1) → ['city']  (500 ms)
 9    3.2 s   planner  snapshot     end
@@ -26,6 +27,7 @@ seq  at      agent    what
 12   4.2 s   writer   tool_call    save(path='/x')  raised OSError: read-only  (500 ms)
 14   5.0 s   writer   error        OSError: read-only
 15   5.2 s   writer   snapshot     start
+                                     text: ''
 """.splitlines()
 
 OF_WRITER = """\
@@ -36,18 +38,21 @@ seq  at      agent   what
 12   4.2 s   writer  tool_call  save(path='/x')  raised OSError: read-only  (500 ms)
 14   5.0 s   writer  error      OSError: read-only
 15   5.2 s   writer  snapshot   start
+                                  text: ''
 """.splitlines()
 
 SNAPSHOTS_AND_NOTES = """\
 20270115-080000-aaaa  trip.py  done
 seq  at     agent    what
 4    1.0 s  planner  snapshot  start
+                                 goals: list of 1, confidence: 0.9, budget: dict of 1
 9    3.2 s  planner  snapshot  end
                                  + goals[1]  'Rome'
                                  ~ confidence  0.9 → 0.2
                                  - budget.usd  100
 11   3.8 s  writer   note      Rome it is  {'tone': 'glad'}
 15   5.2 s  writer   snapshot  start
+                                 text: ''
 """.splitlines()
 
 
@@ -103,8 +108,8 @@ def test_json(trip, command, store):
     [
         (("nowhere",), "No run 'nowhere'. Known: '20270115-080000-aaaa', 'trip.py'."),
         (("trip.yp",), "No run 'trip.yp'. Did you mean 'trip.py'?"),
-        (("--agent", "plan"), "No agent in this run 'plan'. Did you mean 'planner'?"),
-        (("--agent", "x"), "No agent in this run 'x'. Known: 'planner', 'writer'."),
+        (("--agent", "plan"), "No agent here 'plan'. Did you mean 'planner'?"),
+        (("--agent", "x"), "No agent here 'x'. Known: 'planner', 'writer'."),
         (("--kind", "nots"), "No kind of event 'nots'. Did you mean 'note'?"),
     ],
 )
@@ -113,6 +118,20 @@ def test_did_you_mean(trip, command, arguments, message):
     done = command("log", *arguments)
 
     assert (2, "", f"argentum: {message}\n") == (done.code, done.out, done.err)
+
+
+def test_an_alert(store, command):
+    """An alert tells which condition broke, where, and what it read; `runs` counts them."""
+    with Run("x", store=store) as run:
+        session = run.session("a")
+        session.watch("budget >= 0", on_break="alert")
+        session.snapshot("start", {"budget": 1})
+        session.snapshot("bought chair", {"budget": -20})
+
+    last = command("log", "--kind", "alert").lines[-1]
+    assert last.endswith("alert  budget >= 0 broke at 'bought chair': budget = -20")
+    assert command("runs").lines[1].endswith("  1 alert")
+    assert [1] == [row["alerts"] for row in json.loads(command("runs", "--json").out)]
 
 
 def test_ambiguous_start(store, command):
@@ -132,7 +151,10 @@ def test_of_several_runs_of_a_name_the_newest(ticking, store, command):
         with Run("same", store=store, run_id=f"r{number}"):
             pass
 
-    assert "r2  same  done" == command("log", "same").lines[0]
+    done = command("log", "same@")
+    assert "r2  same  done" == done.lines[0]
+    assert "argentum: 2 runs are named 'same'; this is the newest, r2.\n" == done.err
+    assert "" == command("log", "r1").err
 
 
 def test_many_changes_are_counted(ticking, store, command):
@@ -165,6 +187,7 @@ seq  at      agent  what
 1    250 ms         run         x → done
 2    500 ms  a      agent       a
 3    750 ms  a      snapshot    s1
+                                  n: 1
 4    1.0 s   a      snapshot    s2  nothing changed
 5    1.5 s   a      model_call  gpt  never ended
 6    1.8 s            note      inside

@@ -36,6 +36,7 @@ def test_json(trip, command):
             "dropped": 0,
             "first_dropped": "",
             "forked_from": None,
+            "alerts": 0,
         }
     ] == json.loads(command("runs", "--json").out)
 

@@ -24,11 +24,12 @@ def test_a_broken_run(trip, command):
     done = command("watch", "--where", "confidence >= previous.confidence - 0.2")
 
     assert [
-        "20270115-080000-aaaa  trip.py  broken once in 3 snapshots",
+        "20270115-080000-aaaa  trip.py  broken once in 1 of 3 snapshots",
         "  first at @9 'end' of planner",
         "    confidence  0.9 → 0.2",
-        "  no state before it kept it",
+        "  planner has no earlier state that could be checked",
         "  see: argentum diff 20270115-080000-aaaa@4 20270115-080000-aaaa@9",
+        "  2 are first ones, without a previous",
     ] == done.lines
     assert 1 == done.code
 
@@ -37,7 +38,7 @@ def test_a_kept_run(trip, command):
     """A run that keeps it is one line; the exit code is 0."""
     done = command("watch", "trip.py", "--agent", "planner", "--where", "size(goals) >= 1")
 
-    assert (0, ["20270115-080000-aaaa  trip.py  kept  2 snapshots"]) == (done.code, done.lines)
+    assert (0, ["20270115-080000-aaaa  trip.py  kept on 2 snapshots"]) == (done.code, done.lines)
 
 
 def test_all_runs(second, command):
@@ -45,7 +46,7 @@ def test_all_runs(second, command):
     done = command("watch", "--all-runs", "--agent", "planner", "--where", "confidence > 0.5")
 
     assert [
-        "20270116-080000-bbbb  calm  kept  3 snapshots",
+        "20270116-080000-bbbb  calm  kept on 3 snapshots",
         "20270115-080000-aaaa  trip.py  broken once in 2 snapshots",
         "  first at @9 'end' of planner",
         "    confidence  0.9 → 0.2",
@@ -61,14 +62,15 @@ def test_later_breaks_are_listed(second, command):
     done = command("watch", second, "--where", "size(goals) <= size(previous.goals)")
 
     assert [
-        "20270116-080000-bbbb  calm  broken 2 times in 3 snapshots",
+        "20270116-080000-bbbb  calm  broken 2 times in 2 of 3 snapshots",
         "  first at @4 'step 1' of planner",
         "    size(goals)  0 → 1",
         "    size(previous.goals)  0",
-        "  no state before it kept it",
-        "  later at @5",
+        "  planner has no earlier state that could be checked",
         "  see: argentum diff 20270116-080000-bbbb@3 20270116-080000-bbbb@4",
-    ] == sorted(done.lines, key=lambda line: line.startswith("  see"))
+        "  later at @5",
+        "  1 is a first one, without a previous",
+    ] == done.lines
 
 
 def test_a_path(trip, command):
@@ -76,12 +78,14 @@ def test_a_path(trip, command):
     done = command("watch", "--path", "budget", "--where", "usd > 100")
 
     assert [
-        "20270115-080000-aaaa  trip.py  broken once in 3 snapshots",
+        "20270115-080000-aaaa  trip.py  broken once in 1 of 3 snapshots",
         "  first at @4 'start' of planner",
         "    usd  100",
-        "  no state before it kept it",
-        "  not checked on 2 snapshots, first at @9 'end' of planner",
+        "  planner has no earlier state at all",
+        "  not checked on 1, at @9 'end' of planner",
         "    No key in budget 'usd'.",
+        "  not checked on 1, at @15 'start' of writer",
+        "    No key in the state 'budget'. Known: 'text'.",
     ] == done.lines
 
 
@@ -90,8 +94,8 @@ def test_what_cannot_be_checked(trip, command):
     done = command("watch", "--agent", "planner", "--where", "confidnce > 0")
 
     assert [
-        "20270115-080000-aaaa  trip.py  could not be checked",
-        "  not checked on 2 snapshots, first at @4 'start' of planner",
+        "20270115-080000-aaaa  trip.py  could not be checked on 2 snapshots",
+        "  not checked on 2, first at @4 'start' of planner",
         "    No key in the state 'confidnce'. Did you mean 'confidence'?",
     ] == done.lines
     assert 3 == done.code
@@ -120,6 +124,7 @@ def test_json(trip, command):
                     "last_kept": None,
                 }
             ],
+            "first_ones": 1,
             "not_checked": {"count": 0, "first": []},
         }
     ] == json.loads(done.out)  # fmt: skip

@@ -103,22 +103,22 @@ def test_what_cannot_be_told_is_no_break() -> None:
 
     report = watch_over(snapshots, Watch("n >= 0"))
     assert ([3], 2, 2) == (
-        [one.snapshot.seq for one in report.breaks], report.checked, report.untold_count
+        [one.snapshot.seq for one in report.breaks], report.checked, report.untold[0].total
     )  # fmt: skip
     assert [("s1", "No key in the state 'n'.")] == [
-        (snapshot.label, why) for snapshot, why in report.untold
+        (one.snapshot.label, one.why) for one in report.untold
     ]
     report = watch_over(snapshots, Watch(lambda state: state["n"] >= 0))
-    assert ["KeyError: 'n'"] == [why for _, why in report.untold]
+    assert ["KeyError: 'n'"] == [one.why for one in report.untold]
     report = watch_over(snapshots, Watch(lambda state: print(end="")))
-    assert 4 == report.untold_count
+    assert [4] == [one.total for one in report.untold]
 
 
 def test_missing_below_a_path_is_told() -> None:
     """A path at which there is nothing is told with what is near."""
     report = watch_over(counts([1]), Watch(lambda state: True, path="m"))
 
-    assert ["No key in the state 'm'. Known: 'n'."] == [why for _, why in report.untold]
+    assert ["No key in the state 'm'. Known: 'n'."] == [one.why for one in report.untold]
 
 
 def test_a_function_gets_values_that_it_may_change() -> None:
@@ -186,7 +186,7 @@ def test_a_hostile_answer_is_no_break() -> None:
 
     report = watch_over(counts([1]), Watch(lambda state: Odd()))
 
-    assert ["ValueError: no truth"] == [why for _, why in report.untold]
+    assert ["ValueError: no truth"] == [one.why for one in report.untold]
 
 
 NUMBERS = st.lists(st.integers(-3, 3), max_size=12)

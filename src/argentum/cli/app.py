@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +25,7 @@ from argentum.cli import (
     states,
     watch,
 )
+from argentum.cli.telling import as_places
 from argentum.cli.terminal import plain
 from argentum.errors import ArgentumError, InputError, NotFoundError
 from argentum.options import OPTIONS
@@ -46,20 +49,28 @@ _PASS_ON = {
     "allow_interspersed_args": False,
 }
 
-app.command("run", context_settings=_PASS_ON)(program.run)
-app.command("runs")(runs.runs)
-app.command("log")(log.log)
-app.command("show")(states.show)
-app.command("diff")(states.diff)
-app.command("history")(history.history)
-app.command("blame")(blame.blame)
-app.command("bisect")(bisect.bisect)
-app.command("compare")(compare.compare)
-app.command("watch")(watch.watch)
-app.command("fork")(fork.fork)
-app.command("import")(exchange.import_runs)
-app.command("export")(exchange.export_run)
-app.command("doctor")(doctor.doctor)
+
+def _add(name: str, command: Callable[..., None], **settings: Any) -> None:
+    """Add a command; its help is wrapped by the terminal's width, not by that of the source."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    told = "\n\n".join(" ".join(one.split()) for one in paragraphs)
+    app.command(name, help=told, **settings)(command)
+
+
+_add("run", program.run, context_settings=_PASS_ON)
+_add("runs", runs.runs)
+_add("log", log.log)
+_add("show", states.show)
+_add("diff", states.diff)
+_add("history", history.history)
+_add("blame", blame.blame)
+_add("bisect", bisect.bisect)
+_add("compare", compare.compare)
+_add("watch", watch.watch)
+_add("fork", fork.fork)
+_add("import", exchange.import_runs)
+_add("export", exchange.export_run)
+_add("doctor", doctor.doctor)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -94,6 +105,17 @@ def run_app() -> None:
         sys.exit(COULD_NOT)
 
 
+_WORDS = {
+    "Say whose: agent=NAME.": "Say whose: --agent NAME.",
+    " Take one: session.snapshot(…).": "",
+    " Take one: session.snapshot(…)": "",
+}
+"""What the library tells a caller in Python, and what a user of the command can do instead."""
+
+
 def _tell(error: Exception) -> None:
-    lines = "\n".join(map(plain, str(error).split("\n")))  # some point at a place in a line
+    text = as_places(str(error))
+    for in_python, here in _WORDS.items():
+        text = text.replace(in_python, here)
+    lines = "\n".join(map(plain, text.split("\n")))  # some point at a place in a line
     sys.stderr.write(f"argentum: {lines}\n")

@@ -6,14 +6,23 @@ import json as json_library
 import shlex
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
-from argentum.cli.history import agent_snapshots, counted, place_as_dict
-from argentum.cli.terminal import duration, literal, plain, show, show_json, table
+from argentum.cli.arguments import (
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    agent_snapshots,
+    opened,
+    run_named,
+    which_agent,
+)
+from argentum.cli.telling import as_places, counted, named, place_as_dict
+from argentum.cli.terminal import duration, plain, show, show_json, table
 from argentum.errors import InputError, NotFoundError, shown
 from argentum.events import RunInfo
 from argentum.state import (
@@ -26,7 +35,6 @@ from argentum.state import (
     to_jsonable,
 )
 from argentum.state.conditions import Condition, parse
-from argentum.store.revisions import SEPARATOR, find_run
 
 MOST_FLIPS = 8
 GOOD, SKIPPED, LAST_BAD = 0, 125, 127
@@ -61,14 +69,14 @@ def bisect(
     """
     Find the first snapshot where a condition holds, and say whether that can be trusted.
 
-    A condition is checked everywhere, which is cheap. A command is run as often as halving needs
-    and twice more, never twice on equal states; --every makes sure.
+    A condition is checked on every state, which is cheap. A command is run at most 16 times for
+    up to 16,000 states, and never twice on equal ones; --every runs it on all of them.
     """
     if (where is None) is (command is None):
         message = 'Give a condition, --where "confidence < 0.5", or a command, --run "./check".'
         raise InputError(message)
     place = opened(store)
-    info = find_run(place, run.removesuffix(SEPARATOR))
+    info = run_named(place, run)
     by_agent = agent_snapshots(place, info, agent)
     if where is not None:
         found = _by_condition(by_agent, parse(where))
@@ -86,16 +94,42 @@ def bisect(
 def _by_condition(by_agent: dict[str | None, list[Snapshot]], condition: Condition) -> Found:
     """Check it on the states of each agent where it can be told of any."""
     found: Found = {}
-    why = ""
+    first_why = ""
     for agent, snapshots in by_agent.items():
-        held, reason = _verdicts(snapshots, condition)
+        held, why = _verdicts(snapshots, condition)
         if any(verdict is not None for verdict in held):
-            found[agent] = bisect_verdicts(snapshots, held)
-        why = why or reason
+            result = bisect_verdicts(snapshots, held)
+            found[agent] = replace(result, why=_settled(result, why))
+        first_why = first_why or why
     if not found:
-        message = f"The condition cannot be told of any snapshot. {why}"
+        message = f"The condition cannot be told of any snapshot. {first_why}"
         raise NotFoundError(message)
     return found
+
+
+def _settled(found: Bisection, why: str) -> str:
+    """Tell what is known where every snapshot was checked that could be."""
+    said = [_course(found)]
+    if found.first is not None and found.between:
+        said.append(f"It may begin to hold up to {counted(found.between, 'snapshot')} before.")
+    if found.unknown:
+        said.append(f"{counted(found.unknown, 'snapshot')} could not be checked. {why}")
+    return " ".join(said)
+
+
+def _course(found: Bisection) -> str:
+    known = " that could be checked" if found.unknown else ""
+    if found.first is None:
+        return f"It holds in none of the snapshots{known}."
+    if not found.flips:
+        return f"It holds in all snapshots{known}."
+    if not found.flips[0].holds:
+        ceases = f"It holds from the start and ceases at {named(found.flips[0].at)}"
+        return ceases + ("." if len(found.flips) == 1 else ", and flips later.")
+    if len(found.flips) == 1:
+        begins = "It begins once and never ceases"
+        return f"{begins}, as far as it could be checked." if known else f"{begins}."
+    return f"It begins or ceases to hold at {len(found.flips)} places:"
 
 
 def _verdicts(snapshots: Sequence[Snapshot], condition: Condition) -> tuple[list[bool | None], str]:
@@ -119,9 +153,7 @@ def _by_command(
     by_agent: dict[str | None, list[Snapshot]], command: Sequence[str], *, every: bool
 ) -> Found:
     if len(by_agent) > 1:
-        names = ", ".join(repr(str(name)) for name in by_agent)
-        message = f"The run has snapshots of {len(by_agent)} agents: {names}. Choose one: --agent."
-        raise InputError(message)
+        raise which_agent(by_agent)
     if not command:
         message = 'The command is empty. Give one like --run "python check.py".'
         raise InputError(message)
@@ -188,7 +220,7 @@ def _first(found: Bisection, info: RunInfo) -> list[Text]:
 
 def _named(snapshot: Snapshot, info: RunInfo) -> str:
     at = duration(snapshot.at_ns - info.started_at_ns)
-    return f"@{snapshot.seq} {literal(snapshot.label, 40)}  {at}"
+    return f"{named(snapshot)}  {at}"
 
 
 def _trust(found: Bisection) -> list[Text]:
@@ -196,7 +228,11 @@ def _trust(found: Bisection) -> list[Text]:
         True: ("sure", "green"), False: ("it flips", "red"), None: ("not sure", "yellow")
     }[found.monotone]  # fmt: skip
     line = Text(word, style=style)
-    return [line.append(f": {plain(found.why)}", style="default")]
+    return [
+        line.append(
+            f": {as_places(plain(found.why)).replace('It flips: it ', 'It ')}", style="default"
+        )
+    ]
 
 
 def _flips(flips: Sequence[Flip], info: RunInfo) -> Any:

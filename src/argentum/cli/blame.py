@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
+from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened, run_named
 from argentum.cli.terminal import (
     brief,
     console,
@@ -29,7 +29,7 @@ from argentum.state.history import Value
 from argentum.state.origins import Step
 from argentum.state.snapshots import Snapshot
 from argentum.store import Store
-from argentum.store.revisions import SEPARATOR, find_revision, find_run
+from argentum.store.revisions import SEPARATOR, find_revision
 from argentum.tree import Record
 
 MAX_EARLIER = 8
@@ -42,7 +42,7 @@ VERDICT_STYLES = {"recorded": "", "initial": "dim", "unrecorded": "bold red"}
 BlamePathArgument = Annotated[
     str,
     typer.Argument(
-        metavar="[PATH[@REV]]",
+        metavar="PATH[@REV]",
         help="Where in the state, like messages[3].content, and when: @LABEL, @7, @-1.",
     ),
 ]
@@ -64,7 +64,7 @@ def blame(
     place = opened(store)
     run_text, _, run_point = run.partition(SEPARATOR)
     path, point = _apart(path)
-    info = find_run(place, run_text)
+    info = run_named(place, run_text, path_command="" if path else "blame")
     at, agent = _moment(place, info, point or run_point, agent)
     events = list(place.events(info.run_id))
     whole = blame_path(events, path, at=at, agent=agent)

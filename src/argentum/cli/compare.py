@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from argentum.cli.acts import act_as_dict, act_line, change_lines
-from argentum.cli.arguments import JsonOption, StoreOption, complete_run, opened
+from argentum.cli.acts import act_as_dict, act_line, act_lines, change_lines
+from argentum.cli.arguments import (
+    JsonOption,
+    StoreOption,
+    check_kinds,
+    complete_run,
+    opened,
+    run_named,
+)
 from argentum.cli.separation import separation_as_dict, separation_parts
 from argentum.cli.telling import changes_as_dicts, thawed
 from argentum.cli.terminal import literal, plain, show, show_json, styled, table
-from argentum.errors import InputError, NotFoundError, not_found
-from argentum.events import KINDS, RunInfo
-from argentum.state.acts import Act
-from argentum.state.aligning import ALIKE, ASKED, SAME
+from argentum.errors import InputError, NotFoundError
+from argentum.events import Event, RunInfo
+from argentum.state.aligning import ALIKE, ASKED, SAME, Pair
 from argentum.state.compare import Comparison, Consequence, Divergence
 from argentum.state.compare import compare as compare_events
+from argentum.state.forks import common_source, place_of
 from argentum.state.separating import separate
 from argentum.store import Store
-from argentum.store.revisions import find_run
 
 PASSED = "passed"
 
 RunsArgument = Annotated[
     list[str],
     typer.Argument(
-        metavar="RUN RUN…",
+        metavar="RUN",
         help="Ids of runs, starts of ids, or names; the first is compared with each of the others.",
         autocompletion=complete_run,
     ),
@@ -65,9 +71,9 @@ def compare(
     steps and values that separate them. A run's task is the `task` in its `run` event, or else its
     name.
     """
-    _check_kinds(kind or ())
+    check_kinds(kind)
     place = opened(store)
-    found = [find_run(place, text.rstrip("@")) for text in runs]
+    found = [run_named(place, text) for text in runs]
     if against:
         passed = _passed(place, found, against)
         differ = _separated(place, found, passed, ignore or (), json=json)
@@ -75,12 +81,6 @@ def compare(
         differ = _compared(place, found, kind or (), ignore or (), json=json)
     if differ:
         raise typer.Exit(1)
-
-
-def _check_kinds(kinds: Iterable[str]) -> None:
-    for one in kinds:
-        if one not in KINDS:
-            raise not_found("kind of event", one, KINDS)
 
 
 # ---------------------------------------------------------------- two runs
@@ -97,13 +97,12 @@ def _compared(
         )
         raise InputError(message)
     events = list(place.events(first.run_id))
-    found = [
-        (
-            other,
-            compare_events(events, list(place.events(other.run_id)), kinds=kinds, ignore=ignore),
-        )
-        for other in others
-    ]
+    found = []
+    for other in others:
+        theirs = list(place.events(other.run_id))
+        source = _source(place, events, theirs)
+        one = compare_events(events, theirs, source=source, kinds=kinds, ignore=ignore)
+        found.append((other, one))
     if json:
         rows = [_as_dict(first, other, one) for other, one in found]
         show_json(rows if len(rows) > 1 else rows[0])
@@ -112,9 +111,23 @@ def _compared(
     return any(one.divergence is not None for _, one in found)
 
 
+def _source(place: Store, a: Sequence[Event], b: Sequence[Event]) -> list[Event]:
+    """Give the events of a run that two others were forked from, if it is in the store."""
+    fork = common_source(a, b)
+    if fork is None or fork.run_id in (a[0].run_id, b[0].run_id):
+        return []
+    try:
+        return list(place.events(fork.run_id))
+    except NotFoundError:  # it was never there: runs can be exported one by one
+        return []
+
+
 def _comparison(a: RunInfo, b: RunInfo, found: Comparison) -> Iterator[Text | Table]:
     yield _run_line("A", a)
     yield _run_line("B", b)
+    if found.fork is not None:
+        source = f"{plain(found.fork.run_id)}@{found.fork.seq}"
+        yield Text(f"One run up to {source}; compared from there on.", style="dim")
     if found.divergence is None:
         yield Text(f"The same in all {len(found.pairs())} steps.", style="green")
         return
@@ -133,7 +146,7 @@ def _run_line(side: str, info: RunInfo) -> Text:
     return line
 
 
-_SIDES = {"A": "red", "B": "green", " ": "dim"}
+_SIDES = {"A": "red", "B": "green"}
 
 
 def _summary(found: Comparison) -> str:
@@ -143,10 +156,11 @@ def _summary(found: Comparison) -> str:
 
 
 _COUNTED = {
+    "shared": "before the fork",
     "same": "the same",
-    "asked": "with another outcome",
-    "alike": "of one kind",
-    "moved": "elsewhere",
+    "asked": "the same but for the outcome",
+    "alike": "alike only in kind",
+    "moved": "in another order",
     "only_in_a": "only in A",
     "only_in_b": "only in B",
 }
@@ -155,6 +169,7 @@ _COUNTED = {
 def _counts(found: Comparison) -> dict[str, int]:
     how = Counter(pair.how for lane in found.lanes for pair in lane.pairs)
     return {
+        "shared": len(found.shared),
         "same": how[SAME],
         "asked": how[ASKED],
         "alike": how[ALIKE],
@@ -167,11 +182,15 @@ def _counts(found: Comparison) -> dict[str, int]:
 def _divergence(found: Divergence) -> Iterator[Text | Table]:
     heading = Text("First divergence: ")
     heading.append(found.kind, style="bold yellow")
-    heading.append(f", of {plain(found.agent)}" if found.agent else "")
+    heading.append(f", by {plain(found.agent)}" if found.agent else "")
     yield heading
-    rows = [_act_row(" ", pair.a, pair.b) for pair in found.before]
-    rows += [_act_row("A", found.a), _act_row("B", found.b)]
-    yield table("", "seq", "", rows=rows)
+    rows = [_pair_row(pair) for pair in found.before]
+    for side, act, line in zip("AB", (found.a, found.b), act_lines(found.a, found.b), strict=True):
+        place = Text("" if act is None else f"@{place_of(act)}")
+        rows.append((Text(side, style=_SIDES[side]), place, line))
+    listed = table("", "", "", rows=rows)
+    listed.show_header = False
+    yield listed
     if found.tried_again:
         yield Text("One of the two made the call again and got what the other had got.")
     if found.changes:
@@ -183,11 +202,9 @@ def _divergence(found: Divergence) -> Iterator[Text | Table]:
         yield from _consequence(one)
 
 
-def _act_row(side: str, act: Act | None, other: Act | None = None) -> tuple[Text, Text, Text]:
-    if act is None:
-        return Text(side, style=_SIDES[side]), Text(), Text("(the end)", style="dim")
-    seq = f"{act.seq}" if other is None or other.seq == act.seq else f"{act.seq}, {other.seq}"
-    return Text(side, style=_SIDES[side]), Text(seq), act_line(act)
+def _pair_row(pair: Pair) -> tuple[Text, Text, Text]:
+    places = dict.fromkeys(f"@{place_of(act)}" for act in (pair.a, pair.b))
+    return Text(), Text(", ".join(places)), act_line(pair.a)
 
 
 def _consequence(one: Consequence) -> Iterator[Text]:
@@ -204,7 +221,7 @@ def _consequence(one: Consequence) -> Iterator[Text]:
 
 def _passed(place: Store, runs: list[RunInfo], against: list[str]) -> list[RunInfo]:
     given = {info.run_id for info in runs}
-    named = [find_run(place, text.rstrip("@")) for text in against if text != PASSED]
+    named = [run_named(place, text) for text in against if text != PASSED]
     if PASSED in against:
         tasks = [_task(place, info) for info in runs]
         named += [
@@ -254,12 +271,17 @@ def _as_dict(a: RunInfo, b: RunInfo, found: Comparison) -> dict[str, Any]:
         "runs": [a.run_id, b.run_id],
         "same": told is None,
         "kind": found.kind,
+        "fork": None if found.fork is None else found.fork._asdict(),
         "steps": _counts(found),
         "divergence": None if told is None else _divergence_as_dict(told),
-        "pairs": [{"a": pair.a.seq, "b": pair.b.seq, "how": pair.how} for pair in found.pairs()],
-        "only_in_a": [act.seq for act in found.only_in_a()],
-        "only_in_b": [act.seq for act in found.only_in_b()],
+        "pairs": [{**_seqs(pair), "how": pair.how} for pair in found.pairs()],
+        "only_in_a": [place_of(act) for act in found.only_in_a()],
+        "only_in_b": [place_of(act) for act in found.only_in_b()],
     }
+
+
+def _seqs(pair: Pair) -> dict[str, int]:
+    return {"a": place_of(pair.a), "b": place_of(pair.b)}
 
 
 def _divergence_as_dict(told: Divergence) -> dict[str, Any]:
@@ -270,7 +292,7 @@ def _divergence_as_dict(told: Divergence) -> dict[str, Any]:
         "b": act_as_dict(told.b),
         "changes": changes_as_dicts(told.changes),
         "tried_again": told.tried_again,
-        "before": [{"a": pair.a.seq, "b": pair.b.seq} for pair in told.before],
+        "before": [_seqs(pair) for pair in told.before],
         "led_to": [
             {"when": one.when, "agent": one.agent, "a": one.a.seq, "b": one.b.seq,
              "changes": changes_as_dicts(one.diff.changes)}

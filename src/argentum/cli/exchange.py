@@ -11,11 +11,11 @@ import typer
 from rich.progress import Progress
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
+from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened, run_named
+from argentum.cli.telling import counted
 from argentum.cli.terminal import console, plain, show, show_json
 from argentum.ingest import Imported, check_files, exported, import_file
 from argentum.store import Store
-from argentum.store.revisions import find_run
 
 SHOWN_PROBLEMS = 20
 
@@ -48,11 +48,6 @@ def import_runs(
         raise typer.Exit(1)
 
 
-def counted(number: int, what: str) -> str:
-    """Write a number with its noun."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def _imported(file: Path, store: Store, state: Path | None) -> Imported:
     if not sys.stderr.isatty():  # a disabled bar still ends its line in rich 14.2
         return import_file(file, store, state=state)
@@ -74,7 +69,7 @@ def export_run(
 ) -> None:
     """Write a run in the interchange format (JSON Lines), to a file or to standard output."""
     place = opened(store)
-    lines = exported(place, find_run(place, run.rstrip("@")).run_id)
+    lines = exported(place, run_named(place, run).run_id)
     if output is None:  # UTF-8 whatever the terminal's encoding: the format says so
         for line in lines:
             sys.stdout.buffer.write(line.encode() + b"\n")

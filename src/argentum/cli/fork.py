@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
+from itertools import chain, count
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, RevisionArgument, StoreOption, opened
-from argentum.cli.states import outline
+from argentum.cli.arguments import (
+    JsonOption,
+    RevisionArgument,
+    StoreOption,
+    opened,
+    revision_named,
+)
+from argentum.cli.telling import named, outline_lines
 from argentum.cli.terminal import literal, plain, show, show_json
 from argentum.record.forking import ForkPoint, find_fork_point
 from argentum.record.starter import check_script, run_module, run_script
@@ -29,7 +37,9 @@ def fork(
     ] = None,
     *,
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is a module's name.")] = False,
-    name: Annotated[str | None, typer.Option("--name", help="What to call the run.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What to call the run; by default NAME (fork).")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell the run's id.")] = False,
     json: JsonOption = False,
     store: StoreOption = None,
@@ -41,7 +51,7 @@ def fork(
     to the program. Without a program the states there are shown.
     """
     place = opened(store)
-    start = find_fork_point(revision, place)
+    start = find_fork_point(revision_named(place, revision).name, place)
     if not program and json:
         show_json(_as_dict(start))
     elif not program:
@@ -51,10 +61,18 @@ def fork(
         if not module:
             check_script(script)
         begin = run_module if module else run_script
-        outcome = begin(script, arguments, store=place, name=name, start=start)
+        outcome = begin(script, arguments, store=place, name=name or _name_for(start), start=start)
         if not quiet:
             _tell(start, outcome.run_id)
         raise typer.Exit(outcome.exit_code)
+
+
+def _name_for(start: ForkPoint) -> str:
+    """Give a fork a name of its own, so that the source's keeps its meaning."""
+    taken = {info.name for info in start.store.runs()}
+    source = re.sub(r" \(fork(?: \d+)?\)$", "", start.run_name)
+    numbered = (f"{source} (fork {number})" for number in count(2))
+    return next(one for one in chain([f"{source} (fork)"], numbered) if one not in taken)
 
 
 def _tell(start: ForkPoint, run_id: str) -> None:
@@ -71,7 +89,7 @@ def _shown(start: ForkPoint, store: str | None) -> list[Text]:
     title += f"  of {plain(start.agent)}" if start.agent else ""
     parts = [Text(title, style="bold")]
     for snapshot in start.states.values():
-        heading = f"\n{plain(str(snapshot.agent))}: {literal(snapshot.label)} (@{snapshot.seq})"
+        heading = f"\n{plain(str(snapshot.agent))}: {named(snapshot)}"
         parts += [Text(heading, style="bold"), Text(_outlined(snapshot))]
     where = "" if store is None else f", store={store!r}"
     command = f"argentum fork {plain(start.revision)} -- SCRIPT [ARGS]..."
@@ -93,8 +111,7 @@ def _outlined(snapshot: Snapshot) -> str:
     value = snapshot.tree.thaw(live=False)
     if not isinstance(value, dict | list | tuple | Record):
         return f"  {literal(value)}"
-    lines = outline(value).splitlines()[:-1]  # the last tells of options of `show`
-    return "\n".join(f"  {line}" for line in lines)
+    return "\n".join(f"  {line}" for line in outline_lines(value))
 
 
 def _as_dict(start: ForkPoint) -> dict[str, Any]:

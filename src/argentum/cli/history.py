@@ -11,19 +11,39 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
+from argentum.cli.arguments import (
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    agent_snapshots,
+    opened,
+    run_named,
+)
 from argentum.cli.plot import as_number, is_number, plot
-from argentum.cli.terminal import duration, literal, plain, show, show_json, table
-from argentum.clock import as_datetime
-from argentum.errors import NotFoundError, not_found
+from argentum.cli.telling import counted, kind_of, place_as_dict
+from argentum.cli.terminal import (
+    BRIEF,
+    change_line,
+    duration,
+    literal,
+    place_of,
+    plain,
+    show,
+    show_json,
+    table,
+)
+from argentum.errors import NotFoundError
 from argentum.events import RunInfo
-from argentum.state import Snapshot, Value, snapshots_of
+from argentum.state import Snapshot, Value
 from argentum.state import history as history_of
-from argentum.store import Store
-from argentum.store.revisions import SEPARATOR, find_run
+from argentum.tree import Record
+from argentum.tree import diff as tree_diff
 
 LARGE_BYTES = 20_000
 """A value from this size on is not printed."""
+LABEL_WIDTH, CHANGE_WIDTH = 28, 24
+MOST_CHANGES = 3
+"""Changes of a container that are shown below what it is."""
 MOST = 40
 """Values that are listed unless all are asked for: the first half and the last half of so many."""
 
@@ -36,10 +56,10 @@ class _History:
 
 
 def history(
-    run: RunArgument,
+    run: RunArgument = "",
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="Where in the state, like messages[3].content.")
-    ],
+    ] = "",
     *,
     agent: Annotated[str | None, typer.Option("--agent", help="Whose state.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="List all values.")] = False,
@@ -52,34 +72,13 @@ def history(
     Without --agent, that is done for each agent that has something at the path.
     """
     place = opened(store)
-    info = find_run(place, run.removesuffix(SEPARATOR))
+    info = run_named(place, run, path_command="" if path else "history")
     found = _histories(agent_snapshots(place, info, agent), path)
     if json:
         show_json([_as_dict(one, path) for one in found])
     else:
-        show(*(part for one in found for part in _shown(one, path, info, everything=everything)))
-
-
-def agent_snapshots(
-    place: Store, info: RunInfo, agent: str | None
-) -> dict[str | None, list[Snapshot]]:
-    """
-    Give the snapshots of each agent, or of the one that is named.
-
-    Raises:
-        NotFoundError: there are none; the message names agents that have some.
-    """
-    by_agent: dict[str | None, list[Snapshot]] = {}
-    for snapshot in snapshots_of(place.events(info.run_id, kinds=("snapshot",))):
-        by_agent.setdefault(snapshot.agent, []).append(snapshot)
-    if not by_agent:
-        message = f"Run {info.run_id!r} has no snapshots; see: argentum log {info.run_id}"
-        raise NotFoundError(message)
-    if agent is None:
-        return by_agent
-    if agent not in by_agent:
-        raise not_found(f"agent with a snapshot in run {info.run_id!r}", agent, map(str, by_agent))
-    return {agent: by_agent[agent]}
+        parts = (part for one in found for part in _shown(one, path, info, everything=everything))
+        show(Text(f"{plain(info.run_id)}  {plain(info.name)}", style="bold"), *parts)
 
 
 def _histories(by_agent: dict[str | None, list[Snapshot]], path: str) -> list[_History]:
@@ -100,7 +99,7 @@ def _histories(by_agent: dict[str | None, list[Snapshot]], path: str) -> list[_H
 
 
 def _shown(one: _History, path: str, info: RunInfo, *, everything: bool) -> list[Any]:
-    heading = Text(plain(path) or "(the state)", style="bold")
+    heading = Text(place_of(path), style="bold")
     whose = f"  of {plain(one.agent)}" if one.agent is not None else ""
     count = sum(value.present for value in one.values)
     counts = f"  {counted(count, 'value')} in {counted(len(one.snapshots), 'snapshot')}"
@@ -109,35 +108,49 @@ def _shown(one: _History, path: str, info: RunInfo, *, everything: bool) -> list
     return [heading, _listed(one.values, info, everything=everything), *drawn, Text()]
 
 
-def counted(count: int, what: str) -> str:
-    """Write a number of things."""
-    return f"{count} {what}" + ("" if count == 1 else "s")
-
-
 def _listed(values: Sequence[Value], info: RunInfo, *, everything: bool) -> Table:
     hidden = 0 if everything else max(0, len(values) - MOST)
     first, last = (
         (values, values[:0]) if not hidden else (values[: MOST // 2], values[-MOST // 2 :])
     )
-    rows = [_row(value, info) for value in first]
+    rows = [row for before, value in _with_before(first) for row in _rows(value, before, info)]
     if hidden:
         rows.append((Text("…"), Text(), Text(), Text(f"{hidden} more: --all", style="dim")))
-    rows += [_row(value, info) for value in last]
+    rows += [row for before, value in _with_before(last) for row in _rows(value, before, info)]
     return table("since", "at", "snapshot", "value", rows=rows)
 
 
-def _row(value: Value, info: RunInfo) -> tuple[Text, ...]:
+def _with_before(values: Sequence[Value]) -> Iterator[tuple[Value | None, Value]]:
+    return zip([None, *values], values, strict=False)
+
+
+def _rows(value: Value, before: Value | None, info: RunInfo) -> Iterator[tuple[Text, ...]]:
     since = value.since
     at = Text(duration(since.at_ns - info.started_at_ns))
-    return Text(f"@{since.seq}"), at, Text(literal(since.label, 40)), _value(value)
+    shown, is_whole = _value(value)
+    yield Text(f"@{since.seq}"), at, Text(literal(since.label, LABEL_WIDTH)), shown
+    if not is_whole and before is not None and before.tree is not None and value.tree is not None:
+        changes = tree_diff(before.tree, value.tree)
+        for change in changes[:MOST_CHANGES]:
+            yield Text(), Text(), Text(), change_line(change, CHANGE_WIDTH)
+        if len(changes) > MOST_CHANGES:
+            hidden = len(changes) - MOST_CHANGES
+            yield Text(), Text(), Text(), Text(f"… and {hidden} more", style="dim")
 
 
-def _value(value: Value) -> Text:
+def _value(value: Value) -> tuple[Text, bool]:
+    """Show a value, and tell whether that is all of it; of what is large, what it is."""
     if value.tree is None:
-        return Text("(nothing)", style="dim")
+        return Text("(nothing)", style="dim"), True
     if value.tree.size_bytes > LARGE_BYTES:
-        return Text(f"({value.tree.count()} parts, {value.tree.size_bytes:,} bytes)", style="dim")
-    return Text(literal(value.thaw(live=False)))
+        size = f"({value.tree.count()} parts, {value.tree.size_bytes:,} bytes)"
+        return Text(size, style="dim"), False
+    thawed = value.thaw(live=False)
+    text = literal(thawed)
+    is_container = isinstance(thawed, dict | list | tuple | set | frozenset | Record)
+    if is_container and len(text) >= BRIEF and text.endswith("…"):
+        return Text(kind_of(thawed)), False
+    return Text(text), True
 
 
 def _drawing(one: _History) -> list[Text]:
@@ -190,9 +203,3 @@ def _as_dict(one: _History, path: str) -> dict[str, Any]:
             for value in one.values
         ],
     }
-
-
-def place_as_dict(snapshot: Snapshot) -> dict[str, Any]:
-    """Name a snapshot."""
-    at = as_datetime(snapshot.at_ns).isoformat()
-    return {"seq": snapshot.seq, "label": snapshot.label, "at": at}

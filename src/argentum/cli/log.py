@@ -8,10 +8,18 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, RunArgument, StoreOption, opened
-from argentum.cli.telling import changes_as_dicts, thawed, told, told_error, told_output
+from argentum.cli.acts import event_line
+from argentum.cli.arguments import (
+    JsonOption,
+    RunArgument,
+    StoreOption,
+    check_kinds,
+    no_such_agent,
+    opened,
+    run_named,
+)
+from argentum.cli.telling import changes_as_dicts, outline_of
 from argentum.cli.terminal import (
-    brief,
     change_line,
     duration,
     plain,
@@ -21,10 +29,9 @@ from argentum.cli.terminal import (
     table,
 )
 from argentum.clock import as_datetime
-from argentum.errors import not_found
-from argentum.events import CLOSE, KINDS, OPEN, Event, RunInfo
+from argentum.events import CLOSE, OPEN, Event, RunInfo
 from argentum.record import status_now
-from argentum.store.revisions import find_run, previous_states
+from argentum.store.revisions import previous_states
 from argentum.tree import Change, Tree
 from argentum.tree import diff as tree_diff
 
@@ -44,16 +51,14 @@ def log(
     store: StoreOption = None,
 ) -> None:
     """Show a run's timeline: who did what when, and what changed in its state."""
-    for one in kind or ():
-        if one not in KINDS:
-            raise not_found("kind of event", one, KINDS)
+    check_kinds(kind)
     place = opened(store)
-    info = find_run(place, run.rstrip("@"))
+    info = run_named(place, run)
     events = list(place.events(info.run_id, kinds=kind, agent=agent))
     if agent is not None and not events:
         known = {event.agent for event in place.events(info.run_id) if event.agent}
         if agent not in known:
-            raise not_found("agent in this run", agent, known)
+            raise no_such_agent(agent, known)
     if json:
         show_json([_as_dict(event, before) for event, before in previous_states(iter(events))])
         return
@@ -101,7 +106,7 @@ def _place(info: RunInfo, event: Event, depth: int) -> tuple[str | Text, ...]:
 
 def _changes(event: Event, before: Tree | None, most: int | None) -> list[Text]:
     if before is None:
-        return []
+        return [Text(f"  {outline_of(event.body)}", style="dim")]
     changes = tree_diff(before, event.body)
     lines = [_indented(change) for change in changes[:most]]
     if most is not None and len(changes) > most:
@@ -116,28 +121,10 @@ def _indented(change: Change) -> Text:
 
 
 def _detail(event: Event, closing: Event | None) -> Text:
-    body = thawed(event)
-    result = {} if closing is None else thawed(closing)
-    line = Text(told(event, body))
-    output = result.get("output", body.get("output"))
-    if output is not None and event.kind in ("model_call", "tool_call"):
-        line.append(f" → {told_output(output)}")
-    if event.kind == "run" and (status := result.get("status", body.get("status"))):
-        line.append(f" → {brief(status)}")
-    line.append(_usage(result.get("usage") or body.get("usage")))
-    if "error" in result:
-        line.append(f"  {told_error(result['error'])}", style="bold red")
+    line = event_line(event, closing, usage=True)
     if closing is not None and event.kind != "run":
         line.append(f"  ({duration(closing.at_ns - event.at_ns)})", style="dim")
-    if event.phase == OPEN and closing is None:
-        line.append("  never ended", style="red")
     return line
-
-
-def _usage(usage: Any) -> str:
-    if not isinstance(usage, dict):
-        return ""
-    return "".join(f" {brief(name)}={brief(count)}" for name, count in usage.items())
 
 
 def _as_dict(event: Event, before: Tree | None) -> dict[str, Any]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Annotated, Any
 
 import typer
 from rich.pretty import Pretty
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, RevisionArgument, StoreOption, opened
-from argentum.cli.telling import changes_as_dicts
-from argentum.cli.terminal import change_line, console, literal, plain, print_json, show_json
+from argentum.cli.arguments import (
+    JsonOption,
+    RevisionArgument,
+    StoreOption,
+    opened,
+    revision_named,
+)
+from argentum.cli.telling import changes_as_dicts, outline_lines
+from argentum.cli.terminal import change_line, console, plain, print_json, show_json
 from argentum.cli.terminal import show as show_parts
 from argentum.errors import NotFoundError
 from argentum.state import json_patch
-from argentum.store import Store
-from argentum.store.revisions import Revision, find_revision, span_of
+from argentum.store.revisions import Revision, span_of
 from argentum.tree import Change, Path, Record, Tree, freeze
 from argentum.tree import diff as tree_diff
 
@@ -25,10 +29,10 @@ DEEPEST = 100
 
 LARGE_BYTES = 50_000
 """Encoded size from which a terminal gets an outline: printing it prettily takes minutes."""
-OUTLINE_LINES = 60
+LARGE = "It is large: name a path, or give --all or --json."
 
 PathArgument = Annotated[
-    str, typer.Argument(metavar="[PATH]", help="Where in the state, like messages[3].content.")
+    str, typer.Argument(metavar="PATH", help="Where in the state, like messages[3].content.")
 ]
 
 
@@ -48,7 +52,7 @@ def show(
     A call is shown whole, whichever of its two events is named: arguments, output, error, usage.
     """
     place = opened(store)
-    found = _found(place, revision)
+    found = revision_named(place, revision)
     event, closing = span_of(place, found.event)
     body = event.body if closing is None else _whole_call(event.body, closing.body)
     value = body.get(path, live=False)
@@ -63,7 +67,7 @@ def show(
     outlined = has_parts and not everything and console().is_terminal
     large = outlined and freeze(value).size_bytes > LARGE_BYTES
     shown = (
-        Text(outline(value))
+        Text("\n".join([*outline_lines(value), LARGE]))
         if large
         else Pretty(value, expand_all=False, max_string=None, max_depth=DEEPEST)
     )
@@ -77,36 +81,6 @@ def _whole_call(opening: Tree, closing: Tree) -> Tree:
     if isinstance(before, dict) and isinstance(after, dict):
         return freeze({**before, **after})
     return freeze({"opening": before, "closing": after})
-
-
-def outline(value: Any) -> str:
-    """Show the first level of a large value, and how to see more."""
-    if isinstance(value, Record):
-        value = value.fields
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    lines = [f"{plain(str(key))}  {_kind_of(item)}" for key, item in islice(items, OUTLINE_LINES)]
-    hidden = len(value) - len(lines)
-    more = [f"… and {hidden} more"] if hidden > 0 else []
-    return "\n".join([*lines, *more, "It is large: name a path, or give --all or --json."])
-
-
-def _kind_of(item: Any) -> str:
-    if isinstance(item, dict | list | tuple | set | frozenset):
-        return f"{type(item).__name__} of {len(item)}"
-    return literal(item)
-
-
-def _found(store: Store, text: str) -> Revision:
-    """Find a revision; say so if its label could have meant another agent's."""
-    found = find_revision(store, text)
-    if found.others:
-        event = found.event
-        console(stderr=True).print(
-            f"argentum: {plain(event.name)!r} is a label of other agents too "
-            f"({plain(', '.join(found.others))}); this is {plain(str(event.agent))}'s. "
-            f"To choose, write RUN@AGENT/LABEL."
-        )
-    return found
 
 
 def diff(
@@ -123,8 +97,8 @@ def diff(
 ) -> None:
     """Show what changed between two states."""
     place = opened(store)
-    old = _part(_state(_found(place, before)), path)
-    new = _part(_state(_found(place, after)), path)
+    old = _part(_state(revision_named(place, before)), path)
+    new = _part(_state(revision_named(place, after)), path)
     above = Path(path).parts
     changes = [_below(above, change) for change in tree_diff(old, new)]
     if patch:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from argentum.cli.terminal import BRIEF, brief, literal, plain
+from argentum.clock import as_datetime
 from argentum.events import Event
-from argentum.tree import Change
+from argentum.state import Snapshot
+from argentum.tree import Change, Record, Tree
+
+OUTLINE_LINES = 60
+OUTLINED_BYTES = 1_000_000
+"""A state from this size on is not read to be outlined in a line."""
 
 NOT_REPEATED = ("text", "content", "role", "traceback", "type")
 """What the line of a note or an error says already, or what is too long for it."""
@@ -45,6 +53,57 @@ def told_source(source: dict[str, Any]) -> str:
     """Name where a fork starts."""
     place = f"{brief(source.get('run_id'))}@{brief(source.get('seq'))}"
     return f"{place} {literal(source.get('label'))}"
+
+
+def counted(count: int, what: str) -> str:
+    """Write a number of things."""
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
+def kind_of(item: Any) -> str:
+    """Show a small value, and of a container what and how large it is."""
+    if isinstance(item, dict | list | tuple | set | frozenset):
+        return f"{type(item).__name__} of {len(item)}"
+    return literal(item)
+
+
+def outline_lines(value: Any) -> list[str]:
+    """Show the first level of a container, one member in a line."""
+    if isinstance(value, Record):
+        value = value.fields
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    lines = [f"{plain(str(key))}  {kind_of(item)}" for key, item in islice(items, OUTLINE_LINES)]
+    hidden = len(value) - len(lines)
+    return [*lines, *([f"… and {hidden} more"] if hidden > 0 else [])]
+
+
+def outline_of(tree: Tree, width: int = BRIEF) -> str:
+    """Show the first level of a state in one line."""
+    if tree.size_bytes > OUTLINED_BYTES:
+        return f"{tree.count()} parts, {tree.size_bytes:,} bytes"
+    value = tree.thaw(live=False)
+    if isinstance(value, Record):
+        value = value.fields
+    if not isinstance(value, dict):
+        return brief(kind_of(value), width)
+    some = islice(value.items(), width // 2)
+    return brief(", ".join(f"{brief(str(key))}: {kind_of(item)}" for key, item in some), width)
+
+
+def place_as_dict(snapshot: Snapshot) -> dict[str, Any]:
+    """Name a snapshot."""
+    at = as_datetime(snapshot.at_ns).isoformat()
+    return {"seq": snapshot.seq, "label": snapshot.label, "at": at}
+
+
+def named(snapshot: Snapshot) -> str:
+    """Name a snapshot in one line: `@7 'label'`."""
+    return f"@{snapshot.seq} {literal(snapshot.label, 40)}"
+
+
+def as_places(text: str) -> str:
+    """Write places in a run as the command line does, `@7`, not as the library does."""
+    return re.sub(r" \((?:seq|event) (\d+)(?=[,)])", r" (@\1", text)
 
 
 def _call(call: Any, width: int) -> str:
@@ -86,6 +145,14 @@ def _beginning(name: str, body: dict[str, Any], _: int) -> str:
     return f"{name} forked from {told_source(source)}" if isinstance(source, dict) else name
 
 
+def _alert(name: str, body: dict[str, Any], width: int) -> str:
+    if body.get("alert") != "watch" or not isinstance(values := body.get("values"), dict):
+        return _other(name, body, width)
+    read = ", ".join(f"{brief(str(key))} = {literal(item, width)}" for key, item in values.items())
+    told = ": ".join(filter(None, (literal(body.get("label"), width), read or body.get("why"))))
+    return f"{brief(name)} broke at {brief(told, width * 3)}"
+
+
 def _other(name: str, body: dict[str, Any], width: int) -> str:
     return name + (f"  {literal(body, width)}" if body else "")
 
@@ -96,6 +163,7 @@ _TOLD = {
     "handoff": _handoff,
     "note": _text,
     "error": _text,
+    "alert": _alert,
     "run": _beginning,
     "agent": _beginning,
 }

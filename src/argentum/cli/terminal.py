@@ -19,11 +19,13 @@ from argentum.tree import Change
 WIDE = 100_000
 """Columns of a pipe: nothing is cut or wrapped there."""
 BRIEF = 60
+SEEN, LEAD_IN = 16, 8
+"""Characters that are shown of where two texts differ, at least; and of what is before that."""
 KIND_STYLES = {
     "added": "green", "removed": "red", "changed": "yellow", "moved": "cyan",
     "model_call": "magenta", "tool_call": "blue", "snapshot": "green", "handoff": "cyan",
-    "error": "bold red", "run": "bold", "failed": "red", "killed": "red", "done": "green",
-    "running": "yellow",
+    "error": "bold red", "alert": "bold red", "run": "bold", "failed": "red", "killed": "red",
+    "done": "green", "running": "yellow",
 }  # fmt: skip
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 
@@ -53,6 +55,11 @@ def show(*parts: RenderableType) -> None:
         less = os.environ.setdefault("LESS", "FRX")
         with out.pager(styles="R" in less.upper()):
             out.print(Text.from_ansi(text))
+
+
+def remark(text: str) -> None:
+    """Tell on standard error what does not belong to the output."""
+    sys.stderr.write(f"argentum: {plain(text)}\n")
 
 
 def show_json(value: Any) -> None:
@@ -109,9 +116,26 @@ def literal(value: object, width: int = BRIEF) -> str:
     return brief(repr(value) if isinstance(value, str) else value, width)
 
 
+def brief_pair(one: str, other: str, width: int) -> tuple[str, str]:
+    """Show two texts in one short line each, in such a way that their difference is seen."""
+    first, second = (" ".join(text.split()) for text in (one, other))
+    pairs = enumerate(zip(first, second, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+    if first == second or same <= width - SEEN:
+        return brief(first, width), brief(second, width)
+    head, start = f"{plain(first[: width // 3])}…", same - LEAD_IN
+    left = width - len(head)
+    return head + brief(first[start:], left), head + brief(second[start:], left)
+
+
+def place_of(path: str) -> str:
+    """Show a path; the empty one is that of the whole state."""
+    return plain(path) or "(the state)"
+
+
 def change_line(change: Change, width: int = BRIEF) -> Text:
     """Show one change in one line."""
-    path = plain(change.path) or "(the state)"
+    path = place_of(change.path)
     line = Text(f"{SIGNS[change.kind]} ", style=KIND_STYLES[change.kind])
     line.append(path, style="bold")
     line.append("  ")

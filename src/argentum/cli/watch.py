@@ -9,15 +9,22 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from argentum.cli.arguments import JsonOption, StoreOption, complete_run, opened
+from argentum.cli.arguments import (
+    JsonOption,
+    StoreOption,
+    complete_run,
+    no_such_agent,
+    opened,
+    run_named,
+)
+from argentum.cli.telling import counted, named
 from argentum.cli.terminal import literal, plain, show, show_json
-from argentum.errors import ArgentumError, InputError, NotFoundError, not_found
+from argentum.errors import ArgentumError, InputError, NotFoundError
 from argentum.events import RunInfo
 from argentum.state import Snapshot, snapshots_of
 from argentum.state.conditions import Condition
 from argentum.state.watch import Break, Watch, WatchChecker, WatchReport, watch_over
 from argentum.store import Store
-from argentum.store.revisions import find_run
 
 BROKEN, COULD_NOT = 1, 3
 VALUE_WIDTH = 24
@@ -36,7 +43,9 @@ def watch(
     runs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN]...", help="The runs; by default the newest.", autocompletion=complete_run
+            metavar="RUN",
+            help="Ids of runs, starts of ids, or names; by default the newest run.",
+            autocompletion=complete_run,
         ),
     ] = None,
     *,
@@ -66,7 +75,7 @@ def watch(
         raise InputError(message)
     invariant = Watch(where, path=path)
     place = opened(store)
-    infos = place.runs() if all_runs else [find_run(place, one) for one in runs or [""]]
+    infos = place.runs() if all_runs else [run_named(place, one) for one in runs or [""]]
     checker = invariant.checker()
     watched = [_watched(place, info, agent, invariant, checker) for info in infos]
     if agent is not None and not any(one.snapshots for one in watched):
@@ -87,7 +96,7 @@ def _watched(
 
 def _no_agent(place: Store, agent: str, infos: Iterable[RunInfo]) -> NotFoundError:
     events = (one for info in infos for one in place.events(info.run_id, kinds=("snapshot",)))
-    return not_found("agent with a snapshot here", agent, {str(one.agent) for one in events})
+    return no_such_agent(agent, {one.agent for one in events})
 
 
 def _exit(watched: list[_Watched]) -> None:
@@ -116,15 +125,23 @@ def _of_run(one: _Watched) -> list[Text]:
         line.append(f"  {plain(one.run.name)}", style="not bold")
     if report.breaks:
         line.append(f"  broken {_times(len(report.breaks))}", style="bold red")
-        line.append(f" in {_counted(one.snapshots)}", style="not bold")
-        return [line, *_of_break(one.run, report.breaks[0]), *_more(one), *_of_untold(one)]
-    if report.checked or not report.untold:
-        word, style = ("kept", "green") if report.checked else ("nothing to check", "yellow")
-        line.append(f"  {word}", style=f"not bold {style}")
-        line.append(f"  {_counted(one.snapshots)}", style="not bold")
+        line.append(f" in {_checked(one)}", style="not bold")
+        return [line, *_of_break(one.run, report.breaks[0]), *_more(one), *_left_out(one)]
+    if report.checked:
+        line.append("  kept", style="not bold green")
+        line.append(f" on {_checked(one)}", style="not bold")
     else:
-        line.append("  could not be checked", style="not bold yellow")
-    return [line, *_of_untold(one)]
+        word = "could not be checked" if report.untold else "nothing to check"
+        line.append(f"  {word}", style="not bold yellow")
+        line.append(f" on {counted(one.snapshots, 'snapshot')}", style="not bold")
+    return [line, *_left_out(one)]
+
+
+def _checked(one: _Watched) -> str:
+    """Tell on how many snapshots the condition was really checked."""
+    if one.report.checked == one.snapshots:
+        return counted(one.snapshots, "snapshot")
+    return f"{one.report.checked} of {counted(one.snapshots, 'snapshot')}"
 
 
 def _of_break(run: RunInfo, found: Break) -> list[Text]:
@@ -132,14 +149,19 @@ def _of_break(run: RunInfo, found: Break) -> list[Text]:
     lines = [place, *(Text(f"    {line}") for line in _values(found))]
     if found.why:
         lines.append(Text(f"    {plain(found.why)}"))
-    if found.last_kept is None:
-        lines.append(Text("  no state before it kept it"))
-    else:
-        lines.append(Text(f"  last kept at {_named(found.last_kept)}"))
+    lines.append(Text(f"  {_when_kept(found)}"))
     if found.before is not None:
         revisions = f"{run.run_id}@{found.before.seq} {run.run_id}@{found.snapshot.seq}"
         lines.append(Text(f"  see: argentum diff {plain(revisions)}", style="dim"))
     return lines
+
+
+def _when_kept(found: Break) -> str:
+    if found.last_kept is not None:
+        return f"last kept at {_named(found.last_kept)}"
+    who = "the run" if found.snapshot.agent is None else plain(found.snapshot.agent)
+    which = "that could be checked" if found.before is not None else "at all"
+    return f"{who} has no earlier state {which}"
 
 
 def _more(one: _Watched) -> list[Text]:
@@ -149,13 +171,17 @@ def _more(one: _Watched) -> list[Text]:
     return [Text(f"  later at {', '.join([*later, *more])}")] if later else []
 
 
-def _of_untold(one: _Watched) -> list[Text]:
-    report = one.report
-    if not report.untold:
-        return []
-    snapshot, why = report.untold[0]
-    line = f"  not checked on {_counted(report.untold_count)}, first at {_named(snapshot)}"
-    return [Text(line, "yellow"), Text(f"    {plain(why)}")]
+def _left_out(one: _Watched) -> list[Text]:
+    """Tell which snapshots it was not checked on, and why."""
+    lines = []
+    if count := one.report.first_ones:
+        what = "is a first one" if count == 1 else "are first ones"
+        lines.append(Text(f"  {count} {what}, without a previous", "dim"))
+    for snapshot, why, count in one.report.untold:
+        first = "" if count == 1 else "first "
+        lines.append(Text(f"  not checked on {count}, {first}at {_named(snapshot)}", "yellow"))
+        lines.append(Text(f"    {plain(why)}"))
+    return lines
 
 
 def _values(found: Break) -> list[str]:
@@ -183,15 +209,11 @@ def _read_before(found: Break) -> dict[str, Any]:
 
 def _named(snapshot: Snapshot) -> str:
     agent = f" of {plain(snapshot.agent)}" if snapshot.agent else ""
-    return f"@{snapshot.seq} {literal(snapshot.label, 40)}{agent}"
+    return f"{named(snapshot)}{agent}"
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def _counted(count: int) -> str:
-    return f"{count} snapshot" + ("" if count == 1 else "s")
 
 
 # ---------------------------------------------------------------- JSON
@@ -208,9 +230,13 @@ def _as_dict(one: _Watched) -> dict[str, Any]:
         "snapshots": one.snapshots,
         "checked": report.checked,
         "breaks": [_break_as_dict(found) for found in report.breaks],
+        "first_ones": report.first_ones,
         "not_checked": {
-            "count": report.untold_count,
-            "first": [{**_place(snapshot), "why": why} for snapshot, why in report.untold],
+            "count": sum(one.total for one in report.untold),
+            "first": [
+                {**_place(snapshot), "why": why, "count": count}
+                for snapshot, why, count in report.untold
+            ],
         },
     }
 

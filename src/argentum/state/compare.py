@@ -17,6 +17,7 @@ from argentum.events import Event
 from argentum.state.acts import Act, acts_of, is_left_out
 from argentum.state.aligning import ASKED, SAME, Lane, Pair, lanes_of
 from argentum.state.essence import essence_of
+from argentum.state.forks import Branches, Fork, branches_of, common_source
 from argentum.state.snapshots import Diff, Snapshot, diff, snapshots_of
 from argentum.tree import Change, Tree
 from argentum.tree import diff as tree_diff
@@ -81,6 +82,10 @@ class Comparison:
     """What each agent did in both."""
     divergence: Divergence | None
     """None if the runs are the same."""
+    fork: Fork | None = None
+    """Up to where the two are one run, because one was forked; None if none was."""
+    shared: tuple[Act, ...] = ()
+    """What was done until then; it is in no lane."""
 
     @property
     def kind(self) -> str:
@@ -111,25 +116,35 @@ def compare(
     run_a: Sequence[Event],
     run_b: Sequence[Event],
     *,
+    source: Sequence[Event] = (),
     kinds: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> Comparison:
     """
     Align two runs by what they did and tell where and how they first differ.
 
+    If one was forked from the other, or both from a third, they are compared from there on.
+
     Args:
+        source: the events of that third run; without them what the forks did again of it counts.
         kinds: look at acts of these kinds only; by default at all.
         ignore: names of fields that make no difference wherever they stand, besides those that
             never do (see `argentum.state.acts`).
     """
-    acts = (acts_of(run, kinds=kinds, ignore=ignore) for run in (run_a, run_b))
-    lanes = lanes_of(*acts)
-    left_out = frozenset(ignore)
-    parted = [found for lane in lanes for found in _parting(lane, left_out)]
-    if not parted:
-        return Comparison(tuple(lanes), None)
-    first = min(parted, key=lambda one: (one.at, one.late, str(one.lane.agent)))
-    return Comparison(tuple(lanes), _told(first, lanes, run_a, run_b, left_out))
+    a, b, past = (acts_of(run, kinds=kinds, ignore=ignore) for run in (run_a, run_b, source))
+    fork = common_source(run_a, run_b)
+    if fork is None:
+        branches = Branches(None, (), tuple(a), tuple(b))
+    else:
+        branches = branches_of(fork, (run_a, run_b), (a, b), past)
+    lanes, left_out = lanes_of(branches.a, branches.b), frozenset(ignore)
+    begun = {act.agent for act in branches.shared}
+    parted = [found for lane in lanes for found in _parting(lane, left_out, begun)]
+    told = None
+    if parted:
+        first = min(parted, key=lambda one: (one.at, one.late, str(one.lane.agent)))
+        told = _told(first, lanes, branches.shared, (run_a, run_b), left_out)
+    return Comparison(tuple(lanes), told, fork, branches.shared)
 
 
 # ---------------------------------------------------------------- where they part
@@ -149,9 +164,11 @@ class _Parting(NamedTuple):
     tried_again: bool = False
 
 
-def _parting(lane: Lane, ignore: frozenset[str]) -> Iterator[_Parting]:
+def _parting(
+    lane: Lane, ignore: frozenset[str], begun: Collection[str | None]
+) -> Iterator[_Parting]:
     """Give where a lane parts first; more than one place while an answer was still awaited."""
-    check = _Check(ignore)
+    check = _Check(ignore, begun=set(begun))
     until: int | None = None
     for only_a, only_b, pair in lane.gaps():
         found = _in_gap(lane, only_a, only_b, pair)
@@ -298,8 +315,8 @@ def differences(a: Act, b: Act, *, ignore: Collection[str] = ()) -> list[Change]
 
 
 def _told(
-    first: _Parting, lanes: Sequence[Lane], run_a: Sequence[Event], run_b: Sequence[Event],
-    ignore: frozenset[str],
+    first: _Parting, lanes: Sequence[Lane], shared: Sequence[Act],
+    runs: tuple[Sequence[Event], Sequence[Event]], ignore: frozenset[str],
 ) -> Divergence:  # fmt: skip
     before = [
         pair
@@ -308,6 +325,7 @@ def _told(
         if pair.how == SAME and _is_before(pair.a, first.a) and _is_before(pair.b, first.b)
     ]
     before.sort(key=lambda pair: (pair.a.seq + pair.b.seq, pair.a.seq))
+    before[:0] = [Pair(act, act, SAME) for act in shared]
     changes: list[Change] = []
     if first.a is not None and first.b is not None and first.kind not in _WITHOUT_COUNTERPART:
         changes = differences(first.a, first.b, ignore=ignore)
@@ -318,7 +336,7 @@ def _told(
         b=first.b,
         changes=tuple(changes),
         before=tuple(before[-BEFORE:]),
-        led_to=tuple(_consequences(first, run_a, run_b)),
+        led_to=tuple(_consequences(first, *runs)),
         tried_again=first.tried_again,
     )
 

@@ -98,6 +98,16 @@ class Break(NamedTuple):
     """The last snapshot of the agent that kept it, if any did."""
 
 
+class Untold(NamedTuple):
+    """What of an agent's states a watch could not be checked on."""
+
+    snapshot: Snapshot
+    """The first of them."""
+    why: str
+    """Why it could not be checked on that one."""
+    total: int
+
+
 @dataclass(frozen=True, slots=True)
 class WatchReport:
     """What a watch says of a history."""
@@ -106,10 +116,10 @@ class WatchReport:
     breaks: list[Break]
     checked: int
     """How many snapshots it could be checked on."""
-    untold: list[tuple[Snapshot, str]]
-    """The first snapshot of each agent on which it could not be checked, and why."""
-    untold_count: int
-    """How many there are of those in all."""
+    first_ones: int
+    """How many snapshots had none before them to be compared with."""
+    untold: list[Untold]
+    """What else it could not be checked on, agent by agent."""
 
 
 def watch_history(snapshots: Iterable[Snapshot], watch: Watch) -> list[Break]:
@@ -130,8 +140,8 @@ def watch_over(
     watchers: dict[str | None, Watcher] = {}
     last: dict[str | None, Snapshot] = {}
     breaks: list[Break] = []
-    untold: dict[str | None, tuple[Snapshot, str]] = {}
-    checked = untold_count = 0
+    untold: dict[str | None, Untold] = {}
+    checked = first_ones = 0
     for snapshot in snapshots:
         agent = snapshot.agent
         watcher = watchers.get(agent) or watchers.setdefault(agent, Watcher(watch, shared))
@@ -140,10 +150,11 @@ def watch_over(
         if found is not None:
             breaks.append(found)
         checked += watcher.outcome.held is not None
+        first_ones += watcher.outcome.is_first
         if watcher.outcome.held is None and not watcher.outcome.is_first:
-            untold_count += 1
-            untold.setdefault(agent, (snapshot, watcher.outcome.why))
-    return WatchReport(watch, breaks, checked, list(untold.values()), untold_count)
+            known = untold.get(agent) or Untold(snapshot, watcher.outcome.why, 0)
+            untold[agent] = known._replace(total=known.total + 1)
+    return WatchReport(watch, breaks, checked, first_ones, list(untold.values()))
 
 
 class Watcher:
