@@ -147,7 +147,7 @@ def samples() -> list[Sample]:
     known = [
         one
         for one in made
-        if not found_pieces([one.secret], ways_to_hide(redactor, one.text), public)
+        if not found_pieces(wanted_pieces([one.secret], public), ways_to_hide(redactor, one.text))
     ]
     assert len(known) >= LEAST_FOUND * len(made)
     return known
@@ -201,10 +201,8 @@ class Leaks:
         for path in file.parent.glob("runs.db*"):
             places.add("files", path.read_bytes())
             path.unlink()
-        found = {
-            way: found_pieces(plant.planted, texts, self.public)
-            for way, texts in places.out.items()
-        }
+        wanted = wanted_pieces(plant.planted, self.public)
+        found = {way: found_pieces(wanted, texts) for way, texts in places.out.items()}
         return {way: pieces for way, pieces in found.items() if pieces}
 
     def _act(self, run: Run, plant: Planter, places: Places) -> None:
@@ -313,11 +311,13 @@ def public_pieces(samples: list[Sample]) -> set[bytes]:
     return set[bytes]().union(*(pieces_of(text, whole=True) for text in literals | names | around))
 
 
-def found_pieces(
-    secrets: Iterable[str], texts: Iterable[str | bytes], public: AbstractSet[bytes] = frozenset()
-) -> set[str]:
-    """Give the pieces of secrets that stand in texts."""
-    wanted = set[bytes]().union(*map(pieces_of, secrets)) - public
+def wanted_pieces(secrets: Iterable[str], public: AbstractSet[bytes] = frozenset()) -> set[bytes]:
+    """Give what is looked for."""
+    return set[bytes]().union(*map(pieces_of, secrets)) - public
+
+
+def found_pieces(wanted: AbstractSet[bytes], texts: Iterable[str | bytes]) -> set[str]:
+    """Give the pieces that stand in texts."""
     found = set()
     for text in texts:
         data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
@@ -384,5 +384,6 @@ def test_pieces_are_found_in_any_form(written: str):
         "b64": base64.b64encode(f"user:{secret}!".encode()).decode(),
     }
 
-    assert found_pieces([secret], [texts[written]])
-    assert not found_pieces([secret], [texts[written][:7]])
+    wanted = wanted_pieces([secret])
+    assert found_pieces(wanted, [texts[written]])
+    assert not found_pieces(wanted, [texts[written][:7]])
