@@ -12,15 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock, options
-from argentum.errors import (
-    SEARCHED_CHARACTERS,
-    ArgentumError,
-    InputError,
-    StoreError,
-    hidden,
-    shown,
-)
+from argentum.errors import ArgentumError, StoreError, hidden
 from argentum.events import CLOSE, OPEN, POINT, Event, RunInfo
+from argentum.record.faults import describe, faults_raise, shown_reason, warn
 from argentum.record.liveness import this_process
 from argentum.record.redacting import Protection, Way
 from argentum.store import Store, open_store
@@ -271,7 +265,7 @@ class Run:
             if first:
                 self.first_dropped = shown_reason(error)
         if first:
-            _warn("Could not record in run %s: %s", self.run_id, self.first_dropped)
+            warn("Could not record in run %s: %s", self.run_id, self.first_dropped)
         if faults_raise():
             raise error
 
@@ -305,7 +299,7 @@ class Run:
             )  # fmt: skip
             self._dirty = False
         except Exception as error:  # noqa: BLE001 - as above; the numbers are tried again
-            _warn("Could not update run %s: %s", self.run_id, shown_reason(error))
+            warn("Could not update run %s: %s", self.run_id, shown_reason(error))
 
     def events(self) -> Iterator[Event]:
         """Give what was recorded so far, in order."""
@@ -345,37 +339,8 @@ def _run_or_fork() -> Run:
         try:
             return Run.fork(revision)
         except ArgentumError as error:  # the program runs all the same
-            _warn("ARGENTUM_FORK=%s: %s", revision, error)
+            warn("ARGENTUM_FORK=%s: %s", revision, error)
     return Run()
-
-
-def faults_raise() -> bool:
-    """Tell whether a fault of the recorder should be seen: under pytest, or as the option says."""
-    try:
-        strict = options.flag("ARGENTUM_STRICT")
-    except InputError:  # a slip in a variable is no reason to raise into the host
-        strict = None
-    return "PYTEST_CURRENT_TEST" in os.environ if strict is None else strict
-
-
-def shown_reason(error: BaseException) -> str:
-    """Give an error in one line, even if its text cannot be made."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
-        text = shown(error)
-    return hidden(f"{type(error).__name__}: {text}"[:SEARCHED_CHARACTERS])[:300]
-
-
-def describe(error: BaseException) -> dict[str, Any]:
-    """Give what a reader wants to know of an exception."""
-    from traceback import format_exception  # noqa: PLC0415 - only when something went wrong
-
-    try:
-        trace = "".join(format_exception(error))
-    except Exception:  # noqa: BLE001 - a foreign exception may not even be printable
-        trace = shown_reason(error)
-    return {"type": type(error).__name__, "text": shown_reason(error), "traceback": trace}
 
 
 def _opened(store: Store | str | os.PathLike[str] | None) -> Store:
@@ -400,13 +365,6 @@ def _folder() -> str:
         return os.getcwd()  # noqa: PTH109 - pathlib is slow to load
     except OSError:  # it was removed under the program
         return ""
-
-
-def _warn(text: str, *values: object) -> None:
-    import logging  # noqa: PLC0415 - only when something went wrong
-
-    # A value may be longer than what is logged of it, so secrets are taken out of the whole line.
-    logging.getLogger("argentum").warning("%s", hidden(text % values))
 
 
 def _title(kind: str, name: str, way: Way) -> str:

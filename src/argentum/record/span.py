@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from argentum import clock
 from argentum.events import CLOSE, OPEN
-from argentum.record.run import _around, describe
+from argentum.record.faults import describe
+from argentum.record.run import _around
 
 if TYPE_CHECKING:
     from argentum.record.run import Run

@@ -6,7 +6,8 @@ import threading
 from typing import Any
 
 from argentum.errors import LimitError
-from argentum.record.run import Run, _warn, shown_reason
+from argentum.record.faults import shown_reason, warn
+from argentum.record.run import Run
 from argentum.state.snapshots import Snapshot
 from argentum.state.watch import Break, Watch, Watcher
 
@@ -77,7 +78,7 @@ class Watching:
         if on_break == "raise":
             raise LimitError(_said(found, self._run))
         if on_break == "log":
-            _warn("%s", _said(found, self._run))
+            warn("%s", _said(found, self._run))
         elif callable(on_break):
             try:
                 on_break(found)
@@ -88,7 +89,7 @@ class Watching:
         self.faults += 1
         if not self.first_fault:
             self.first_fault = reason
-            _warn("The watch %r could not be checked: %s", self.watch.name, reason)
+            warn("The watch %r could not be checked: %s", self.watch.name, reason)
 
 
 def _said(found: Break, run: Run) -> str:
