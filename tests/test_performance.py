@@ -14,7 +14,7 @@ import os
 import statistics
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ import dictdiffer
 import jsondiff
 import jsonpatch
 import pytest
+from tests.figures import figure, final_table  # noqa: F401 - a fixture for all tests here
 from tests.workload import Agent, leaves
 
 import argentum
@@ -33,26 +34,6 @@ SIZES = ("small", "medium", "large")
 ROUNDS = {"small": 1000, "medium": 400, "large": 60}
 STEPS = int(os.environ.get("BENCH_STEPS", "1000"))
 MEDIANS: dict[tuple[str, ...], float] = {}
-FIGURES: list[tuple[str, str, str, bool]] = []
-
-
-def figure(name: str, value: float, target: float, unit: str, *, at_least: bool) -> None:
-    """Keep a line of the final table."""
-    reached = value >= target if at_least else value <= target
-    sign = "≥" if at_least else "≤"
-    FIGURES.append((name, f"{value:,.4g} {unit}", f"{sign} {target:g} {unit}", reached))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def final_table() -> Iterator[None]:
-    """Print the figures when all are there."""
-    yield
-    width = max((len(name) for name, *_ in FIGURES), default=0)
-    print("\n\nFigure".ljust(width + 2), "measured".rjust(16), "target".rjust(14))
-    for name, measured, target, reached in FIGURES:
-        print(
-            name.ljust(width), measured.rjust(16), target.rjust(14), "" if reached else "  MISSED"
-        )
 
 
 def measure(benchmark: Any, key: tuple[str, ...], function: Callable[..., object],

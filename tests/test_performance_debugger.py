@@ -10,11 +10,12 @@ the scan are made once for all of them. Nothing here fails because a machine is 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.figures import figure, final_table  # noqa: F401 - a fixture for all tests here
 from tests.workload import Agent
 
 import argentum
@@ -26,26 +27,6 @@ STEPS = 1000
 SAMPLE = 20
 ROUNDS = 5
 SCALED = f"scan, measured on {SAMPLE} and scaled"
-FIGURES: list[tuple[str, str, str, bool]] = []
-
-
-def figure(name: str, value: float, target: float, unit: str, *, at_least: bool) -> None:
-    """Keep a line of the final table."""
-    reached = value >= target if at_least else value <= target
-    sign = "≥" if at_least else "≤"
-    FIGURES.append((name, f"{value:,.4g} {unit}", f"{sign} {target:g} {unit}", reached))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def final_table() -> Iterator[None]:
-    """Print the figures when all are there."""
-    yield
-    width = max((len(name) for name, *_ in FIGURES), default=0)
-    print("\n\nFigure".ljust(width + 2), "measured".rjust(16), "target".rjust(14))
-    for name, measured, target, reached in FIGURES:
-        print(
-            name.ljust(width), measured.rjust(16), target.rjust(14), "" if reached else "  MISSED"
-        )
 
 
 # ---------------------------------------------------------------- the run, and the scan

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests.state.acting import Step, model, note, run_of, seq_of, state, tool
 
 from argentum import Run
-from argentum.events import CLOSE, OPEN
+from argentum.events import CLOSE, OPEN, Event
 from argentum.state.acts import acts_of
 from argentum.state.compare import KINDS, Comparison, compare, differences
+from argentum.state.forks import place_of
 
 HELLO = {"role": "user", "content": "Hello"}
 BASE = [
@@ -438,3 +439,91 @@ def test_another_order_is_named(numbers, data):
     found = compared(a, b)
 
     assert ("other order", seq_of(a, first)) == (found.kind, sides(found)[0])
+
+
+# ---------------------------------------------------------------- forks
+
+SOURCE = [
+    state("start", {"n": 0}),
+    tool("look_up", {"city": "Rome"}),
+    state("looked up", {"n": 1}),
+    tool("book", {"city": "Rome"}),
+    state("booked", {"n": 2}),
+]
+UNTIL = seq_of(SOURCE, 3) - 1
+AGAIN = [state("looked up", {"n": 1}), state("start", {"n": 1})]
+
+
+def fork(*steps: Step, run_id: str, at: int = UNTIL, source: str = "source") -> list[Event]:
+    """Make a fork of the source: what the recorder and a program that starts anew do first."""
+    begun = Step("run", run_id, {"forked_from": {"run_id": source, "seq": at}}, None, None)
+    return run_of([begun, *steps], run_id=run_id)
+
+
+def of_source() -> list[Event]:
+    """Give the run that the forks are of."""
+    return run_of(SOURCE, run_id="source")
+
+
+def test_a_fork_that_goes_on_alike_is_the_same() -> None:
+    """What the source did before the fork, and what the fork did again, is no difference."""
+    found = compare(of_source(), fork(*AGAIN, *SOURCE[:2], *SOURCE[3:], run_id="fork"))
+
+    assert ("same", 3, 2) == (found.kind, len(found.shared), len(found.pairs()))
+    assert ("source", UNTIL) == found.fork
+
+
+def test_a_fork_parts_at_the_first_new_difference() -> None:
+    """The divergence is after the fork, whichever of the two is given first."""
+    other = fork(*AGAIN, tool("book", {"city": "Oslo"}), SOURCE[4], run_id="fork")
+
+    for runs, places in (((of_source(), other), (5, 4)), ((other, of_source()), (4, 5))):
+        told = compare(*runs).divergence
+        assert told is not None
+        assert ("other arguments", places) == (told.kind, (told.a.seq, told.b.seq))
+        assert [1, 2, 4] == [pair.a.seq for pair in told.before]
+
+
+def test_what_a_fork_left_out_is_missing() -> None:
+    """A step that the source took after the fork and the fork did not is a missing step."""
+    told = compare(of_source(), fork(*AGAIN, SOURCE[4], run_id="fork")).divergence
+    assert ("missing step", 5) == (told.kind, told.a.seq)
+
+    twice = run_of([*SOURCE[:3], SOURCE[1], *SOURCE[3:]], run_id="source")
+    told = compare(twice, fork(*AGAIN, *SOURCE[3:], run_id="fork")).divergence
+    assert ("missing step", 5) == (told.kind, told.a.seq)
+
+
+def test_a_step_that_both_repeat_has_a_counterpart() -> None:
+    """What was done before the fork and is done again by both afterwards is paired."""
+    twice = run_of([*SOURCE[:3], SOURCE[1], *SOURCE[3:]], run_id="source")
+    found = compare(twice, fork(AGAIN[0], SOURCE[1], *SOURCE[3:], run_id="fork"))
+
+    assert "same" == found.kind
+
+
+def test_two_forks_of_one_run() -> None:
+    """They are compared from the earlier fork on; what lies between counts."""
+    early = fork(state("start", {"n": 0}), *SOURCE[1:], run_id="early", at=1)
+    late = fork(*AGAIN, *SOURCE[3:], run_id="late")
+    wrong = fork(*AGAIN, tool("book", {"city": "Oslo"}), run_id="wrong")
+
+    assert "same" == compare(early, late, source=of_source()).kind
+    assert "same" == compare(late, early, source=of_source()).kind
+    told = compare(late, wrong).divergence
+    assert ("other arguments", "book", "book") == (told.kind, told.a.name, told.b.name)
+    found = compare(early, wrong, source=of_source())
+    assert [2, 4] == [place_of(pair.b) for pair in found.pairs() if pair.b.seq < 0]
+
+
+def test_forks_of_different_runs_are_compared_whole() -> None:
+    """A fork of an unknown run, and a `forked_from` that is none, change nothing."""
+    odd = [
+        Step("run", "odd", {"forked_from": told}, None, None) for told in (1, {"seq": "x"}, None)
+    ]
+    for runs in (
+        (of_source(), fork(*SOURCE, run_id="other", source="another")),
+        *((of_source(), run_of([one, *SOURCE], run_id="odd")) for one in odd),
+    ):
+        found = compare(*runs)
+        assert ("same", None, ()) == (found.kind, found.fork, found.shared)

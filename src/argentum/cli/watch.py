@@ -141,7 +141,9 @@ def _checked(one: _Watched) -> str:
     """Tell on how many snapshots the condition was really checked."""
     if one.report.checked == one.snapshots:
         return counted(one.snapshots, "snapshot")
-    return f"{one.report.checked} of {counted(one.snapshots, 'snapshot')}"
+    count = one.report.first_ones
+    have = f" ({count} {'has' if count == 1 else 'have'} no previous)" if count else ""
+    return f"{one.report.checked} of {counted(one.snapshots, 'snapshot')}{have}"
 
 
 def _of_break(run: RunInfo, found: Break) -> list[Text]:
@@ -174,9 +176,6 @@ def _more(one: _Watched) -> list[Text]:
 def _left_out(one: _Watched) -> list[Text]:
     """Tell which snapshots it was not checked on, and why."""
     lines = []
-    if count := one.report.first_ones:
-        what = "is a first one" if count == 1 else "are first ones"
-        lines.append(Text(f"  {count} {what}, without a previous", "dim"))
     for snapshot, why, count in one.report.untold:
         first = "" if count == 1 else "first "
         lines.append(Text(f"  not checked on {count}, {first}at {_named(snapshot)}", "yellow"))

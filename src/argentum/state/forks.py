@@ -8,7 +8,8 @@ its beginning are no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -77,26 +78,20 @@ def branches_of(
     """
     given = {run[0].run_id: done for run, done in zip(runs, acts, strict=True) if run}
     past = given.get(source.run_id, acts_of_source)
-    shared = [act for act in past if act.last_seq <= source.seq]
-    tail_a, tail_b = (_tail(source, run, done, past) for run, done in zip(runs, acts, strict=True))
-    seen = _Seen(shared)
-    return Branches(
-        source,
-        tuple(shared),
-        tuple(seen.without_repeats(tail_a, tail_b)),
-        tuple(seen.without_repeats(tail_b, tail_a)),
-    )
+    tails = [_tail(source, run, done, past) for run, done in zip(runs, acts, strict=True)]
+    a, b = (tail.without_repeats(other) for tail, other in (tails, reversed(tails)))
+    shared = tuple(act for act in past if act.last_seq <= source.seq)
+    return Branches(source, shared, a, b)
 
 
-def _tail(
-    source: Fork, run: Sequence[Event], acts: Sequence[Act], past: Sequence[Act]
-) -> list[Act]:
+def _tail(source: Fork, run: Sequence[Event], acts: Sequence[Act], past: Sequence[Act]) -> _Tail:
     """Give what a run did after the common past; a later fork has some of its source's, too."""
     fork = fork_of(run)
     if fork is None or fork.run_id != source.run_id:
-        return [act for act in acts if act.last_seq > source.seq]
-    before = (act for act in past if source.seq < act.last_seq <= fork.seq)
-    return [*map(_earlier, before), *acts]
+        return _Tail((), tuple(act for act in acts if act.last_seq > source.seq), frozenset())
+    before = [act for act in past if act.last_seq <= fork.seq]
+    since = tuple(_earlier(act) for act in before if act.last_seq > source.seq)
+    return _Tail(since, tuple(acts), frozenset(map(_what, before)))
 
 
 def _earlier(act: Act) -> Act:
@@ -106,29 +101,39 @@ def _earlier(act: Act) -> Act:
     return replace(act, opening=opening, closing=closing)
 
 
-def place_of(act: Act) -> int:
-    """Give the `seq` that an act's first event has in its own run."""
-    return act.seq + EARLIER if act.seq < 0 else act.seq
+def _what(act: Act) -> tuple[str | None, bytes]:
+    """Give what makes two acts the same, of a snapshot its state without the label."""
+    return act.agent, act.whole
 
 
-class _Seen:
-    """What was done, and which states there were, before two runs parted."""
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """What a run did after the common past."""
 
-    def __init__(self, shared: Iterable[Act]) -> None:
-        self._done = {(act.agent, act.whole) for act in shared}
+    since: tuple[Act, ...]
+    """What its source did until it was forked."""
+    own: tuple[Act, ...]
+    done: frozenset[tuple[str | None, bytes]]
+    """What had been done before it was forked; of what is no fork, nothing."""
 
-    def without_repeats(self, acts: Sequence[Act], others: Iterable[Act]) -> list[Act]:
+    def without_repeats(self, other: _Tail) -> tuple[Act, ...]:
         """
-        Leave out what an agent did again at its beginning.
+        Give it without what an agent did again at its beginning.
 
         What the other run did as well stays: it has a counterpart.
         """
-        also = {(act.agent, act.whole) for act in others}
+        counterparts = Counter(map(_what, (*other.since, *other.own)))
+        counterparts.subtract(map(_what, self.since))
         going_on: set[str | None] = set()
-        kept = []
-        for act in acts:
-            key = act.agent, act.whole
-            if act.agent in going_on or key not in self._done or key in also:
+        kept = list(self.since)
+        for act in self.own:
+            what = _what(act)
+            if act.agent in going_on or what not in self.done or counterparts[what] > 0:
                 going_on.add(act.agent)
                 kept.append(act)
-        return kept
+        return tuple(kept)
+
+
+def place_of(act: Act) -> int:
+    """Give the `seq` that an act's first event has in its own run."""
+    return act.seq + EARLIER if act.seq < 0 else act.seq
