@@ -177,6 +177,7 @@ def test_a_command_that_skips(steps, command, tmp_path):
         (("--run", "x"), "2 agents: 'solver', 'idle'"),
         (("--run", "", "--agent", "solver"), "The command is empty"),
         (("--run", "no-such-command", "--agent", "solver"), "cannot be started"),
+        (("--run", "sh -c 'no-such-command'", "--agent", "solver"), "ended with 127"),
     ],
 )
 def test_wrong_use(steps, command, arguments, hint):

@@ -37,8 +37,11 @@ from argentum.state import (
 from argentum.state.conditions import Condition, parse
 
 MOST_FLIPS = 8
-GOOD, SKIPPED, LAST_BAD = 0, 125, 127
-"""Exit codes of a command as `git bisect run` has them; above the last, the bisection ends."""
+GOOD, SKIPPED, LAST_BAD = 0, 125, 125
+"""
+Exit codes of a command. Above the last the bisection ends: 126 and 127 are what shells say of a
+command that they cannot find or start, and would make each state a bad one.
+"""
 
 Found = dict[str | None, Bisection]
 
@@ -56,7 +59,7 @@ def bisect(
             "--run",
             metavar="CMD",
             help="A command that gets the state as JSON on its standard input and exits with 0 if "
-            "it is good (the condition does not hold), 125 to skip it, 1 to 127 if it is bad.",
+            "it is good (the condition does not hold), 125 to skip it, 1 to 124 if it is bad.",
         ),
     ] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="Whose states.")] = None,
@@ -184,7 +187,7 @@ def _is_bad(command: Sequence[str], snapshot: Snapshot) -> object:
     if not GOOD <= done.returncode <= LAST_BAD:
         message = (
             f"The command {shlex.join(command)!r} ended with {done.returncode}; 0 is good, 125 "
-            "skips the state, 1 to 127 is bad, and anything else ends the bisection."
+            "skips the state, 1 to 124 is bad, and anything else ends the bisection."
         )
         raise InputError(message)
     return SKIP if done.returncode == SKIPPED else done.returncode != GOOD
