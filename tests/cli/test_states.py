@@ -258,3 +258,15 @@ def test_deep_state(store, command):
         assert (3, "argentum: The value nests too deep to be written as JSON.\n") == (
             done.code, done.err,
         )  # fmt: skip
+
+
+def test_json_drives_no_terminal(ticking, store, command):
+    """Control characters that JSON may hold raw are escaped; it stays the same JSON."""
+    text = "\x9b31m \u202e \x7f é"
+    with Run("x", store=store) as run:
+        run.session("a").snapshot("s", {"t": text})
+    done = command("show", "@", "--json")
+
+    assert text == json.loads(done.out)["t"]
+    assert [] == [char for char in "\x9b\u202e\x7f" if char in done.out]
+    assert "é" in done.out

@@ -173,3 +173,84 @@ def test_threads_wait_for_nothing(tmp_path: Path) -> None:
         watching.break_count,
         watching.faults,
     )
+
+
+async def never(_: object) -> bool:
+    """Be a condition that nobody awaits."""
+    return False
+
+
+def each(_: object):
+    """Be a condition that nobody goes through."""
+    yield False
+
+
+@pytest.mark.parametrize("function", [never, each])
+def test_a_condition_that_has_to_be_awaited_is_refused(function):
+    """It would never be false: what it gives is true, whatever it would say."""
+    session = Run("r").session("a")
+
+    with pytest.raises(InputError, match="is async"):
+        session.watch(function)
+    with pytest.raises(InputError, match="is async"):
+        session.watch(lambda _: False, on_break=function)
+
+
+def test_a_parameter_with_a_default_is_the_functions_own():
+    """Only one that is needed, or is called `previous`, gets the state before."""
+    session = Run("r").session("a")
+    watching = session.watch(lambda n, limit=3: n < limit, path="n", on_break="alert")
+    compared = session.watch(
+        lambda state, previous=None: previous is None or state["n"] > previous["n"],
+        on_break="alert",
+    )
+    for number in (1, 2, 0, 5):
+        session.snapshot(f"s{number}", {"n": number})
+
+    assert ["s5"] == [found.snapshot.label for found in watching.breaks]
+    assert ["s0"] == [found.snapshot.label for found in compared.breaks]
+
+
+def leave(*_: object) -> bool:
+    """Ask the program to end."""
+    raise SystemExit(3)
+
+
+def test_a_watch_that_wants_to_leave_is_a_fault(monkeypatch):
+    """`sys.exit` in a condition or a callback does not end the program that is watched."""
+    monkeypatch.setenv("ARGENTUM_STRICT", "0")
+    session = Run("r").session("a")
+    one = session.watch(leave)
+    other = session.watch(lambda _: False, on_break=leave)
+    session.snapshot("s", {})
+
+    assert (1, 1) == (one.faults, other.faults)
+    assert 1 == other.break_count
+
+
+def test_a_watch_that_takes_snapshots_at_each_snapshot_comes_to_an_end():
+    """Those that it takes are kept, and only the first few are checked again."""
+    session = Run("r").session("a")
+    session.watch(lambda _, previous: False, on_break=lambda _: session.snapshot("x", {"n": 1}))
+    for number in (1, 2):
+        session.snapshot("s", {"n": number})
+
+    assert ["s", "s", "x", "x", "x"] == session.state_diff.labels
+
+
+def test_a_whole_watch_brings_its_own_options():
+    """Options beside a `Watch` would be ignored, so they are refused."""
+    with pytest.raises(InputError, match="brings its own"):
+        Run("r").session("a").watch(Watch(lambda _: True), path="n")
+
+
+def test_a_large_part_is_told_by_its_size():
+    """An alert does not hold a copy of a large part."""
+    run = Run("r")
+    session = run.session("a")
+    session.watch(lambda now: False, path="big", on_break="alert")
+    session.snapshot("s", {"big": list(range(100_000))})
+    [alert] = [event for event in run.events() if event.kind == "alert"]
+
+    assert alert.body.size_bytes < 1000
+    assert "100000 items" in str(alert.body.thaw()["values"]["big"])

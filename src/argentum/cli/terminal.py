@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -67,6 +68,10 @@ def show_json(value: Any) -> None:
     print_json(to_jsonable(value))
 
 
+_DRIVING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that JSON may hold as they are and that drive a terminal, or turn a text around."""
+
+
 def print_json(data: Any) -> None:
     """Print what is JSON already."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
@@ -74,7 +79,7 @@ def print_json(data: Any) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:  # a lone surrogate, or a terminal that is not UTF-8
         text = json.dumps(data, indent=2)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_DRIVING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def table(*columns: str, rows: Iterable[Iterable[RenderableType]]) -> Table:

@@ -7,6 +7,7 @@ from typing import Any
 
 from argentum import options
 from argentum.errors import SEARCHED_CHARACTERS, InputError, hidden, shown
+from argentum.tree.taking import FOREIGN_FAULTS
 
 
 def faults_raise() -> bool:
@@ -22,7 +23,7 @@ def shown_reason(error: BaseException) -> str:
     """Give an error in one line, even if its text cannot be made."""
     try:
         text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
+    except FOREIGN_FAULTS:
         text = shown(error)
     return hidden(f"{type(error).__name__}: {text}"[:SEARCHED_CHARACTERS])[:300]
 
@@ -33,7 +34,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
     try:
         trace = "".join(format_exception(error))
-    except Exception:  # noqa: BLE001 - a foreign exception may not even be printable
+    except FOREIGN_FAULTS:
         trace = shown_reason(error)
     return {"type": type(error).__name__, "text": shown_reason(error), "traceback": trace}
 

@@ -8,13 +8,14 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from argentum.errors import LimitError, NotFoundError, hidden, not_found
+from argentum.errors import InputError, LimitError, NotFoundError, hidden, not_found
 from argentum.record.run import Run, default_run
 from argentum.record.span import Span
 from argentum.security.settings import SecuritySettings, session_settings
 from argentum.state import Snapshot, StateDiff
 from argentum.store import Store
 from argentum.tree import Tree
+from argentum.tree.taking import FOREIGN_FAULTS
 
 if TYPE_CHECKING:
     from argentum.record.watching import Watching
@@ -189,6 +190,9 @@ class AgentSession:
 
         if not isinstance(condition, Watch):
             condition = Watch(condition, path=path, name=name, on_break=on_break)
+        elif (path, name, on_break) != ("", "", "log"):
+            message = "A `Watch` brings its own path, name and on_break; give them to it."
+            raise InputError(message)
         watching = Watching(condition, self.run, self.agent_id)
         self._watchings = [*self._watchings, watching]
         return watching
@@ -202,7 +206,7 @@ class AgentSession:
                     watching.see(now, before)
                 except LimitError as error:
                     broken = broken or error
-                except Exception as error:  # noqa: BLE001 - a guest never breaks its host
+                except FOREIGN_FAULTS as error:  # a guest never breaks its host
                     self.run.drop(error)
         if broken is not None:
             raise broken

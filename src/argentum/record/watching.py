@@ -10,6 +10,10 @@ from argentum.record.faults import shown_reason, warn
 from argentum.record.run import Run
 from argentum.state.snapshots import Snapshot
 from argentum.state.watch import Break, Watch, Watcher
+from argentum.tree.taking import FOREIGN_FAULTS
+
+MAX_NESTED = 3
+"""Snapshots that a watch takes while it is checked are checked too, down to so many levels."""
 
 
 class Watching:
@@ -34,6 +38,8 @@ class Watching:
         self._agent = agent
         self._watcher = Watcher(watch)
         self._lock = threading.Lock()
+        self._depths: dict[int, int] = {}
+        """How many snapshots within each other it checks right now, by thread."""
 
     def __repr__(self) -> str:
         """Show the watch and how often it broke."""
@@ -50,6 +56,19 @@ class Watching:
         Raises:
             LimitError: it breaks the watch, which was asked to raise.
         """
+        thread = threading.get_ident()
+        depth = self._depths.get(thread, 0)
+        if depth == MAX_NESTED:
+            return  # it takes snapshots at each snapshot
+        self._depths[thread] = depth + 1
+        try:
+            self._check(snapshot, before)
+        finally:
+            self._depths[thread] = depth
+            if not depth:
+                del self._depths[thread]
+
+    def _check(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         # Nothing waits for the lock: the other thread, or the signal handler that came in the
         # middle, checks with what knows nothing yet.
         mine = self._lock.acquire(blocking=False)
@@ -82,7 +101,7 @@ class Watching:
         elif callable(on_break):
             try:
                 on_break(found)
-            except Exception as error:  # noqa: BLE001 - a guest never breaks its host
+            except FOREIGN_FAULTS as error:  # a guest never breaks its host
                 self._fault(f"`on_break` raised {shown_reason(error)}")
 
     def _fault(self, reason: str) -> None:

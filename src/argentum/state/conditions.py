@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from argentum.errors import ArgentumError, InputError, LimitError, shown
+from argentum.errors import ArgentumError, FormatError, InputError, LimitError, shown
 from argentum.state.cel import EXAMPLE, NO_OVERLOAD, compiled, library, plainly
 from argentum.state.expression import (
     EQUAL,
@@ -197,7 +197,9 @@ class Checker:
             if outcome.held is None:
                 return self._explained(outcome.why, snapshot, before, items)
             self._seen = [(items, outcome), *self._seen[: KEPT_VALUES - 1]]
-        except ArgentumError as error:  # a damaged store, or a value that nests too deep
+        except FormatError:
+            raise  # the store is damaged, which is no answer
+        except ArgentumError as error:  # a value that nests too deep
             return Outcome(None, str(error))
         return outcome
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from argentum.errors import ArgentumError, InputError, shown
+from argentum.errors import ArgentumError, FormatError, InputError, shown
 from argentum.state.conditions import BROKEN, FIRST, HELD, Checker, Condition, Outcome, parse
-from argentum.state.reading import why_missing
+from argentum.state.reading import Found, why_missing
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Path, Tree
 from argentum.tree.following import Follower
+from argentum.tree.taking import FOREIGN_FAULTS
 
 Test = str | Condition | Callable[..., object]
 OnBreak = Literal["log", "alert", "raise"] | Callable[["Break"], object]
@@ -55,6 +56,9 @@ class Watch:
         if not callable(self.on_break) and self.on_break not in WAYS:
             known = ", ".join(map(repr, WAYS))
             message = f"`on_break` is {shown(self.on_break)}; give {known}, or a function."
+            raise InputError(message)
+        if is_async(self.on_break):
+            message = f"`on_break` is called and not awaited; {shown(self.on_break)} is async."
             raise InputError(message)
         if isinstance(condition, str):
             condition = parse(condition, path=path)
@@ -196,20 +200,39 @@ def _takes(function: Callable[..., object]) -> int:
     Raises:
         InputError: it takes none, or needs more.
     """
+    if is_async(function):
+        message = f"A watch calls its function and does not await it; {shown(function)} is async."
+        raise InputError(message)
     try:
-        signature = inspect.signature(function)
+        parameters = list(inspect.signature(function).parameters.values())
     except Exception:  # noqa: BLE001 - a built-in has none, a foreign one may raise anything
         return 1
-    for count in (2, 1):
-        try:
-            signature.bind(*range(count))
-        except TypeError:
-            continue
-        return count
-    message = (
-        f"A watch calls its function with (state) or (state, previous); not {shown(function)}."
-    )
-    raise InputError(message)
+    needed = [one for one in parameters if one.default is one.empty and one.kind not in _REST]
+    places = [one for one in parameters if one.kind in _PLACES]
+    by_name = len(places) > 1 and places[1].name in ("previous", "before")
+    count = 2 if by_name else max(1, len(needed))
+    takes_any = any(one.kind is one.VAR_POSITIONAL for one in parameters)
+    if count > (2 if takes_any else min(2, len(places))) or any(
+        one.kind is one.KEYWORD_ONLY for one in needed
+    ):
+        message = (
+            f"A watch calls its function with (state) or (state, previous); not {shown(function)}."
+        )
+        raise InputError(message)
+    return count
+
+
+_PLACES = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def is_async(function: object) -> bool:
+    """Tell whether a call gives something that has to be awaited or gone through."""
+    call = vars(type(function)).get("__call__")
+    tests = (
+        inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction,
+    )  # fmt: skip
+    return any(test(one) for test in tests for one in (function, call))
 
 
 class FunctionChecker:
@@ -232,6 +255,8 @@ class FunctionChecker:
                 return FIRST
             try:
                 part = self._follower.at(one.tree) if self._path else one.tree
+            except FormatError:
+                raise  # the store is damaged, which is no answer
             except ArgentumError as error:
                 return Outcome(None, str(error))
             if part is None:
@@ -246,10 +271,14 @@ class FunctionChecker:
         """Give the part of the state that the function was called with, if it is but a part."""
         if not self._path:
             return {}
-        values = {str(self._path): snapshot.tree.get(self._path, live=False)}
+        values = {str(self._path): self._shown(snapshot)}
         if self._compares and before is not None:
-            values[f"previous.{self._path}"] = before.tree.get(self._path, live=False)
+            values[f"previous.{self._path}"] = self._shown(before)
         return values
+
+    def _shown(self, snapshot: Snapshot) -> Any:
+        part = self._follower.at(snapshot.tree)
+        return None if part is None else Found(part).shown()
 
     def _called(self, parts: list[Tree]) -> Outcome:
         try:
@@ -257,7 +286,7 @@ class FunctionChecker:
             held = None if said is None else bool(said)
         except AssertionError as error:
             return Outcome(held=False, why=_text(error))
-        except Exception as error:  # noqa: BLE001 - the function is the user's
+        except FOREIGN_FAULTS as error:
             return Outcome(None, f"{type(error).__name__}: {_text(error)}")
         if held is None:
             return Outcome(None, "It returned None; return True or False.")
@@ -271,7 +300,7 @@ def _differ(one: Tree, other: Tree) -> bool:
 def _text(error: BaseException) -> str:
     try:
         return " ".join(str(error).split())[:300]
-    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
+    except FOREIGN_FAULTS:
         return shown(error)
 
 

@@ -61,7 +61,12 @@ class Path(str):
         Raises:
             InputError: the text is not a path.
         """
-        return text if isinstance(text, cls) else cls.of(parse(text))
+        if isinstance(text, cls):
+            return text
+        if not isinstance(text, str):
+            message = f"A path is text like messages[3].content; this is {shown(text)}."
+            raise InputError(message)
+        return cls.of(parse(text))
 
     @classmethod
     def of(cls, parts: Iterable[Step]) -> Self:
