@@ -36,6 +36,7 @@ def test_public_names():
         "SecuritySettings",
         "StateDiff",
         "StoreError",
+        "Watch",
         "__version__",
         "bisect",
         "blame",
@@ -47,6 +48,7 @@ def test_public_names():
         "open_store",
         "security_settings",
         "snapshots_of",
+        "watch_history",
     ] == argentum.__all__
 
 

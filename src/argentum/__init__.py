@@ -34,6 +34,7 @@ if _TYPE_CHECKING:
     from argentum.state.blame import blame
     from argentum.state.compare import compare
     from argentum.state.history import history
+    from argentum.state.watch import Watch, watch_history
     from argentum.store import open_store
 
     __version__: str
@@ -50,6 +51,7 @@ __all__ = [
     "SecuritySettings",
     "StateDiff",
     "StoreError",
+    "Watch",
     "__version__",
     "bisect",
     "blame",
@@ -61,6 +63,7 @@ __all__ = [
     "open_store",
     "security_settings",
     "snapshots_of",
+    "watch_history",
 ]
 
 _HOMES = {
@@ -75,6 +78,7 @@ _HOMES = {
     "SecuritySettings": "argentum.security.settings",
     "StateDiff": "argentum.state",
     "StoreError": "argentum.errors",
+    "Watch": "argentum.state.watch",
     "bisect": "argentum.state.bisect",
     "blame": "argentum.state.blame",
     "compare": "argentum.state.compare",
@@ -85,6 +89,7 @@ _HOMES = {
     "open_store": "argentum.store",
     "security_settings": "argentum.security.settings",
     "snapshots_of": "argentum.state",
+    "watch_history": "argentum.state.watch",
 }
 
 

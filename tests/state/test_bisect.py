@@ -420,3 +420,17 @@ def test_bisect_of_a_session():
 
     assert "s3" == kept.bisect(lambda state: state["step"] > 2).first.label
     assert "s3" == kept.bisect(lambda state: state["step"] > 2, every=True, calls=9).first.label
+
+
+def test_a_condition_as_text():
+    """Text is read as a condition, and asked of every snapshot; the first has none before it."""
+    taken = StateDiff()
+    for number in (1, 2, 5, 3):
+        taken.snapshot(f"s{number}", {"n": number})
+    found = taken.bisect("n > 2")
+    compared = taken.bisect("n < previous.n")
+
+    assert ("s5", True, 4) == (found.first.label, found.trusted, found.calls)
+    assert "s3" == compared.first.label
+    with pytest.raises(InputError):
+        taken.bisect("n >")

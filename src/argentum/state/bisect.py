@@ -96,7 +96,7 @@ class Bisection:
 
 def bisect(
     snapshots: Sequence[Snapshot],
-    predicate: Callable[[Any], object],
+    predicate: Callable[[Any], object] | str,
     *,
     every: bool = False,
     calls: int | None = None,
@@ -106,7 +106,8 @@ def bisect(
 
     The predicate gets the state as it was recorded (large parts are thawed when it asks for them);
     what it returns counts as true or false, and `SKIP` as neither. It must be a pure function of
-    the state. What it changes in the state is lost.
+    the state. What it changes in the state is lost. A condition as text (see
+    `argentum.state.conditions`) is so quick that it is asked of every snapshot.
 
     Args:
         snapshots: of one agent, oldest first.
@@ -116,9 +117,12 @@ def bisect(
 
     Raises:
         InputError: the predicate raised (the message names the snapshot), the snapshots are of
-            several agents, or `calls` is below 1.
+            several agents, `calls` is below 1, or the text is no condition.
         NotFoundError: there are no snapshots.
+        MissingExtraError: the condition is text, and the CEL library is not installed.
     """
+    if isinstance(predicate, str):
+        return bisect_verdicts(snapshots, _held(snapshots, predicate))
 
     def judge(snapshot: Snapshot) -> tuple[bool | None, tuple[Read, ...]]:
         reads = Reads()
@@ -176,6 +180,18 @@ def bisect_verdicts(snapshots: Sequence[Snapshot], held: Sequence[bool | None]) 
     for at in range(len(held)):
         verdicts.ask(at)
     return result(snapshots, verdicts)
+
+
+def _held(snapshots: Sequence[Snapshot], text: str) -> list[bool | None]:
+    """Check a condition on every snapshot; what looks at a state before holds on no first one."""
+    from argentum.state.conditions import parse  # noqa: PLC0415 - loads what reads CEL
+
+    checker = parse(text).checker()
+    outcomes = [
+        checker.check(snapshot, before)
+        for before, snapshot in zip([None, *snapshots[:-1]], snapshots, strict=True)
+    ]
+    return [False if outcome.is_first else outcome.held for outcome in outcomes]
 
 
 def _plainly(answer: object) -> bool | None:

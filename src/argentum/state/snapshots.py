@@ -279,10 +279,14 @@ class StateDiff:
         return history(list(self._snapshots), path)
 
     def bisect(
-        self, predicate: Callable[[Any], object], *, every: bool = False, calls: int | None = None
+        self,
+        predicate: Callable[[Any], object] | str,
+        *,
+        every: bool = False,
+        calls: int | None = None,
     ) -> Bisection:
         """
-        Find the first snapshot where a predicate of the state holds, in O(log n) calls.
+        Find the first snapshot where a predicate or condition holds, in O(log n) calls.
 
         The result tells whether that can be trusted. See `argentum.state.bisect`.
 

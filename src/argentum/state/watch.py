@@ -126,9 +126,15 @@ class WatchReport:
     """What else it could not be checked on, agent by agent."""
 
 
-def watch_history(snapshots: Iterable[Snapshot], watch: Watch) -> list[Break]:
-    """List where a history breaks a watch, each agent compared with its own state before."""
-    return watch_over(snapshots, watch).breaks
+def watch_history(snapshots: Iterable[Snapshot], watch: Watch | Test) -> list[Break]:
+    """
+    List where a history breaks a watch or a condition, each agent compared with its state before.
+
+    Raises:
+        InputError: the condition cannot be used.
+        MissingExtraError: the condition is text, and the CEL library is not installed.
+    """
+    return watch_over(snapshots, watch if isinstance(watch, Watch) else Watch(watch)).breaks
 
 
 def watch_over(
