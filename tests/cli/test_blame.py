@@ -29,7 +29,7 @@ def quote(ticking, store):
 def test_one_path(quote, command):
     """A path shows its value, who set it and when, how sure that is, why, and the way back."""
     assert [
-        "price  of buyer",
+        f"price  of buyer  in {RUN}",
         "1843",
         "",
         "since     'priced' (event 8), 2.5 s; not yet in 'start' (event 4)",
@@ -53,7 +53,8 @@ def test_unrecorded(quote, command):
     """A change that nothing explains is said to be one."""
     lines = command("blame", "@", "price").lines
 
-    assert "set by    an unrecorded change" in lines
+    assert "set by    the program itself, between 8 and 9 (no recorded event holds it)" in lines
+    assert f"see       argentum diff {RUN}@8 {RUN}@9" in lines
     assert "how sure  sure" in lines
     assert ["since  snapshot  value", "8      'priced'  1843", "4      'start'   0"] == lines[-3:]
 
@@ -68,7 +69,7 @@ def test_marks_have_a_legend(ticking, store, command):
         session.snapshot("two", {"nights": 3, "amount": 4821, "price": 1843})
 
     assert [
-        "(the state)  of a",
+        f"(the state)  of a  in {run.run_id}",
         "since  at     set by              path    value",
         "6      2.0 s  5 tool_call pay ?   nights  3",
         "6      2.0 s  5 tool_call pay ??  amount  4821",
@@ -108,14 +109,16 @@ def test_what_is_gone(ticking, store, command):
         session.snapshot("one", {"x": 1})
         session.snapshot("two", {})
 
-    assert ["x  of a", "(nothing)"] == command("blame", "@", "x").lines[:2]
+    assert ["x  of a", "(nothing)"] == [
+        line.partition("  in ")[0] for line in command("blame", "@", "x").lines[:2]
+    ]
 
 
 @pytest.mark.parametrize("arguments", [("--agent", "buyer"), ("@buyer/end",)])
 def test_all_paths(quote, command, arguments):
     """Without a path, a table tells who set each part."""
     assert [
-        "(the state)  of buyer",
+        f"(the state)  of buyer  in {RUN}",
         "since  at     set by      path     value",
         "9      2.8 s  unrecorded  price    1999",
         "4      1.0 s  initial     plan.to  'Oslo'",
@@ -126,7 +129,7 @@ def test_all_paths(quote, command, arguments):
 def test_a_part_with_parts(quote, command):
     """A path that has parts gives the table of them; at an earlier moment, that of then."""
     assert [
-        "plan  of buyer",
+        f"plan  of buyer  in {RUN}",
         "since  at     set by   path     value",
         "4      1.0 s  initial  plan.to  'Oslo'",
     ] == command("blame", quote, "plan@priced").lines
@@ -186,8 +189,9 @@ def test_at_in_a_key(ticking, store, command):
     with Run("r", store=store) as run:
         run.session("a").snapshot("one", {"a@b": {"c": 1843}})
 
-    assert '["a@b"].c  of a' == command("blame", "@", '["a@b"].c').lines[0]
-    assert '["a@b"].c  of a' == command("blame", "@", '["a@b"].c@one').lines[0]
+    heading = f'["a@b"].c  of a  in {run.run_id}'
+    assert heading == command("blame", "@", '["a@b"].c').lines[0]
+    assert heading == command("blame", "@", '["a@b"].c@one').lines[0]
 
 
 def test_fits_a_terminal(quote, command, monkeypatch):

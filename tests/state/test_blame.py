@@ -90,7 +90,7 @@ def test_unrecorded(session):
     found = blamed(session.run, "price")
 
     assert ("unrecorded", None, None, "sure", ()) == (*told(found), found.certainty, found.steps)
-    assert "the only call between 'before' (3) and 'after' (6)" in found.why
+    assert "a's only call between 'before' (3) and 'after' (6)" in found.why
     assert "tool call 'ping' (event 5)" in found.why
 
 

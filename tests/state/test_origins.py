@@ -313,25 +313,67 @@ def test_nobody_gets_digits_that_were_not_there(run):
     "output,value,certainty",
     [
         ({"nights": 3}, 3, "likely"),
-        ({"rooms": 3}, 3, None),
+        ({"rooms": 3}, 3, "guess"),
+        ({"rooms": 12}, 12, "likely"),
+        ({"rooms": 12, "nights": 11}, 12, None),
         ({"nights": True}, True, "likely"),
-        ({"paid": True}, True, None),
+        ({"paid": True}, True, "guess"),
+        (None, None, "guess"),
         ({"text": "3 nights"}, 3, "likely"),
         ({"rooms": 152}, 152, "likely"),
         ({"nights": 152}, 152, "sure"),
         ({"rooms": 1843}, 1843, "sure"),
     ],
 )
-def test_common_values_need_their_name(run, output, value, certainty):
-    """What is found everywhere counts only under its name, and is never sure."""
+def test_common_values_need_their_name_or_their_place(run, output, value, certainty):
+    """What is found everywhere counts by its name, or if nothing else holds it; never surely."""
     a = run.session("a")
-    a.snapshot("s", {"nights": None})
+    a.snapshot("s", {"nights": "?"})
     use(a, output)
     a.snapshot("t", {"nights": value})
     found = blame(list(run.events()), "nights", agent="a")
 
     expected = ("unrecorded", None) if certainty is None else ("recorded", certainty)
     assert expected == (found.verdict, found.certainty if found.writer else None)
+
+
+@pytest.mark.parametrize("value", [True, None, 0, 12, "ok", ["x", "y"]])
+def test_common_values_of_two_events_are_of_none_of_them(run, value):
+    """Where two events between hold a common value, neither is named for sure, nor is neither."""
+    a = run.session("a")
+    a.snapshot("s", {"nights": "?"})
+    use(a, {"rooms": value})
+    use(a, {"doors": value})
+    a.snapshot("t", {"nights": value})
+    found = blame(list(run.events()), "nights", agent="a")
+
+    assert ("unrecorded", "likely") == (found.verdict, found.certainty)
+    assert "is too common to trace, and the output of tool call" in found.why
+
+
+def test_a_crowd_holds_common_values_by_chance(run):
+    """In an output of very many values, that a common one is among them is a guess."""
+    a = run.session("a")
+    a.snapshot("s", {"nights": "?"})
+    use(a, {"rooms": list(range(100))})
+    a.snapshot("t", {"nights": 57})
+    found = blame(list(run.events()), "nights", agent="a")
+
+    assert ("recorded", "guess") == (found.verdict, found.certainty)
+
+
+@pytest.mark.parametrize("given,form", [(["a", "b"], "before"), (["b"], "now")])
+def test_a_list_that_another_agent_changed(run, given, form):
+    """Another agent's call that held the list is told of, as it was or as it is now."""
+    a, b = run.session("a"), run.session("b")
+    a.snapshot("s", {"order": ["a", "b"]})
+    use(b, 1, order=given)
+    a.snapshot("t", {"order": ["b"]})
+    found = blame(list(run.events()), "order[1]", agent="a")
+    expected = "Agent 'b' called 't' at 5, which was given order as it "
+
+    assert ("unrecorded", "likely") == (found.verdict, found.certainty)
+    assert expected + ("was before." if form == "before" else "is now.") in found.why
 
 
 def test_notes(run):

@@ -23,14 +23,13 @@ from argentum.cli.terminal import (
 from argentum.clock import as_datetime
 from argentum.errors import InputError
 from argentum.events import Event, RunInfo
-from argentum.state.blame import Blame, blame_parts
-from argentum.state.blame import blame as blame_path
+from argentum.state.blame import Blame, blame_all
 from argentum.state.history import Value
 from argentum.state.origins import Step
 from argentum.state.snapshots import Snapshot
 from argentum.store import Store
 from argentum.store.revisions import SEPARATOR, find_revision
-from argentum.tree import Record
+from argentum.tree import Path
 
 MAX_EARLIER = 8
 """Earlier values that are shown; the rest is counted."""
@@ -67,23 +66,15 @@ def blame(
     info = run_named(place, run_text, path_command="" if path else "blame")
     at, agent = _moment(place, info, point or run_point, agent)
     events = list(place.events(info.run_id))
-    whole = blame_path(events, path, at=at, agent=agent)
-    has_parts = isinstance(whole.value, dict | list | tuple | Record) and bool(_size(whole.value))
-    if not has_parts:
-        if json:
-            show_json(_as_dict(whole))
-        else:
-            show(*_one(whole, info))
-        return
-    parts = blame_parts(events, path, at=at, agent=whole.agent if agent is None else agent)
+    found = blame_all(events, path, at=at, agent=agent)
     if json:
-        show_json([_as_dict(part) for part in parts])
+        one = isinstance(found, Blame)
+        show_json(_as_dict(found) if one else [_as_dict(part) for part in found])
+    elif isinstance(found, Blame):
+        show(*_one(found, info))
     else:
-        show(_heading(whole), _many(parts, info), *_legend(parts))
-
-
-def _size(value: Any) -> int:
-    return len(value.fields if isinstance(value, Record) else value)
+        heading = _heading(info, str(Path(path)), found[0].agent)
+        show(heading, _many(found, info), *_legend(found))
 
 
 def _apart(text: str) -> tuple[str, str]:
@@ -115,14 +106,15 @@ def _moment(
 # ---------------------------------------------------------------- one path
 
 
-def _heading(found: Blame) -> Text:
-    heading = Text(plain(found.path) or "(the state)", style="bold")
-    return heading.append(f"  of {plain(found.agent)}", style="not bold")
+def _heading(info: RunInfo, path: str, agent: str | None) -> Text:
+    heading = Text(plain(path) or "(the state)", style="bold")
+    whose = "" if agent is None else f"  of {plain(agent)}"
+    return heading.append(f"{whose}  in {info.run_id}", style="not bold")
 
 
 def _one(found: Blame, info: RunInfo) -> list[Any]:
     value = literal(found.value, VALUE) if found.present else "(nothing)"
-    heading = _heading(found).append(f"\n{value}", style="not bold")
+    heading = _heading(info, str(found.path), found.agent).append(f"\n{value}", style="not bold")
     facts = table("", "", rows=_facts(found, info))
     facts.show_header = False
     shown: list[Any] = [heading, Text(), facts]
@@ -141,8 +133,10 @@ def _facts(found: Blame, info: RunInfo) -> list[tuple[Text, Text]]:
         since += f"; not yet in {_label(found.before)}"
     rows = [("since", Text(since))]
     if found.writer is None:
-        style = VERDICT_STYLES[found.verdict]
-        rows.append(("set by", Text(_UNKNOWN[found.verdict], style=style)))
+        rows.append(("set by", Text(_unknown(found), style=VERDICT_STYLES[found.verdict])))
+        if found.before is not None:
+            ends = (f"{info.run_id}@{one.seq}" for one in (found.before, found.snapshot))
+            rows.append(("see", Text(f"argentum diff {' '.join(ends)}")))
     else:
         where = str(found.steps[0].where)
         line = Text(f"{_event(found.writer)}: {found.steps[0].how}")
@@ -152,11 +146,13 @@ def _facts(found: Blame, info: RunInfo) -> list[tuple[Text, Text]]:
     return [(Text(name, style="dim"), line) for name, line in rows]
 
 
-_UNKNOWN = {
-    "initial": "unknown: it is in the agent's first snapshot",
-    "unrecorded": "an unrecorded change",
-    "recorded": "",
-}
+def _unknown(found: Blame) -> str:
+    if found.before is None:
+        return "unknown: it is in the agent's first snapshot"
+    between = f"the program itself, between {found.before.seq} and {found.snapshot.seq}"
+    if found.certainty == "sure":
+        return f"{between} (no recorded event {'says so' if not found.present else 'holds it'})"
+    return f"likely {between}"
 
 
 def _label(snapshot: Snapshot) -> str:
@@ -233,13 +229,14 @@ def _many(parts: list[Blame], info: RunInfo) -> Table:
 
 def _by(part: Blame) -> Text:
     if part.writer is None:
-        return Text(part.verdict, style=VERDICT_STYLES[part.verdict])
+        said = f"{part.verdict} {_mark(part)}".rstrip()
+        return Text(said, style=VERDICT_STYLES[part.verdict])
     by = Text(f"{part.writer.seq} ").append_text(_kind(part.writer))
     return by.append(f" {_mark(part)}".rstrip(), CERTAINTY_STYLES[part.certainty])
 
 
 def _mark(part: Blame) -> str:
-    return "" if part.writer is None else MARKS.get(part.certainty, "")
+    return MARKS.get(part.certainty, "")
 
 
 def _legend(parts: list[Blame]) -> list[Text]:

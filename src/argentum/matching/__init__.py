@@ -9,7 +9,14 @@ spellings; booleans and None only under the same name, because they are everywhe
 
 from argentum.matching.contents import Content, Match, says_same
 from argentum.matching.leaves import Leaf, leaves, name_in
-from argentum.matching.sought import COMMON, ORDINARY, RARE, Sought, distinctness
+from argentum.matching.sought import (
+    COMMON,
+    ORDINARY,
+    RARE,
+    Sought,
+    distinctness,
+    is_everywhere,
+)
 
 __all__ = [
     "COMMON",
@@ -20,6 +27,7 @@ __all__ = [
     "Match",
     "Sought",
     "distinctness",
+    "is_everywhere",
     "leaves",
     "name_in",
     "says_same",

@@ -77,6 +77,19 @@ class Content:
             return self._container(sought)
         return min(self._matches(sought), key=lambda match: match.rank, default=None)
 
+    def find_same(self, sought: Sought) -> Match | None:
+        """Find the value itself, not as a part of anything, under whatever name it stands."""
+        if isinstance(sought.value, CONTAINERS):
+            return self._container(sought)
+        found = self._constants(sought) if sought.is_structural() else self._matches(sought)
+        whole = (match for match in found if match.loss <= WRITTEN)
+        return min(whole, key=lambda match: match.rank, default=None)
+
+    def _constants(self, sought: Sought) -> Iterator[Match]:
+        for leaf in self.leaves:
+            if leaf.value is sought.value:
+                yield Match(SAME_VALUE, SAME, leaf.name == sought.name, leaf.steps)
+
     def _matches(self, sought: Sought) -> Iterator[Match]:
         if sought.is_structural():
             yield from self._structural(sought)

@@ -26,10 +26,17 @@ class Index:
             for mark in _marks_of(content):
                 self._places.setdefault(mark, []).append(place)
 
-    def places(self, sought: Sought) -> Sequence[int]:
-        """Give the places of the contents that may hold a value, in order."""
+    def places(self, sought: Sought, *, unnamed: bool = False) -> Sequence[int]:
+        """
+        Give the places of the contents that may hold a value, in order.
+
+        Args:
+            unnamed: those in which `Content.find_same` may find it, also under another name.
+        """
         if isinstance(sought.value, CONTAINERS):
             return range(self._count)
+        if unnamed and sought.is_structural():
+            return self._places.get((sought.value,), [])
         found = [
             min((self._places.get(mark, []) for mark in marks), key=len)
             for marks in _needed(sought)
@@ -46,7 +53,7 @@ def _marks_of(content: Content) -> set[Hashable]:
             marks.update(leaf.words.split())
             marks.update(leaf.words.replace("_", " ").split())
         elif leaf.value is None or isinstance(leaf.value, bool):
-            marks.add((leaf.value, leaf.name))
+            marks.update(((leaf.value, leaf.name), (leaf.value,)))
         else:
             marks.add(_type_of(leaf.value))
     return marks

@@ -19,8 +19,8 @@ COMMON, ORDINARY, RARE = 0, 1, 2
 COMMON_WORDS = frozenset(
     """
     a active agent all an and any are assistant available blocked by cancelled closed complete
-    completed confirmed critical current default disabled done draft economy empty enabled error
-    fail failed fair false final first for from good great hello high in in_progress inactive info
+    completed confirmed critical current default disabled done draft empty enabled error fail
+    failed fair false final first for from good great hello high in in_progress inactive info
     is it item items last low main medium model new next no none normal not note null of off ok
     okay old on open other pending ready rejected result run running start started status step
     stop success successful system text that the this to tool true type unknown user valid value
@@ -30,6 +30,8 @@ COMMON_WORDS = frozenset(
 _YEARS = range(1900, 2101)
 _RARE_DIGITS, _SOME_DIGITS, _FEW_DIGITS, _LARGE = 4, 3, 2, 1000
 _RARE_CHARACTERS, _LONG_WORD, _IDENTIFIER, _TINY = 10, 12, 5, 3
+_COUNTED = 10
+"""Numbers below are counts, places and flags, of which every program is full."""
 _BETWEEN = ("", "is ", "of ", "to ", "are ", "was ", "now ")
 _NEAR = 40
 """Characters around a value in a text in which its name is looked for."""
@@ -114,6 +116,15 @@ def distinctness(value: Any) -> int:
     if isinstance(value, CONTAINERS):
         return _of_container(value)
     return ORDINARY if isinstance(value, bytes | date) and len(str(value)) > _TINY else COMMON
+
+
+def is_everywhere(value: Any) -> bool:
+    """Tell whether nearly every event holds a value: True, None, 0, `"ok"`, an empty list."""
+    if isinstance(value, str):
+        return all(word in COMMON_WORDS for word in words_of(value).split())
+    if isinstance(value, int | float):
+        return abs(value) < _COUNTED
+    return not value if isinstance(value, CONTAINERS) else value is None
 
 
 def _of_number(reading: Reading) -> int:

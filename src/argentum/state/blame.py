@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from argentum.errors import InputError, NotFoundError, not_found
+from argentum.errors import InputError, NotFoundError, not_found, shown
 from argentum.events import Event
 from argentum.matching.leaves import parts_of
 from argentum.state.explaining import INITIAL, RECORDED, UNRECORDED, Place, explain
@@ -29,8 +29,8 @@ class Blame:
     """Who gave a path the value that it has, and where the value came from."""
 
     path: Path
-    agent: str
-    """Whose state it is."""
+    agent: str | None
+    """Whose state it is; None for snapshots that no agent took."""
     present: bool
     """Whether there is anything at the path; if not, the rest tells how it went."""
     value: Any
@@ -59,7 +59,7 @@ class Blame:
 
 
 def blame(
-    events: Sequence[Event], path: str, *, at: int | None = None, agent: str | None = None
+    events: Iterable[Event], path: str, *, at: int | None = None, agent: str | None = None
 ) -> Blame:
     """
     Tell which event gave a path its value, and follow the value back to where it appeared first.
@@ -72,10 +72,13 @@ def blame(
         agent: whose state; by default the only agent that has the path.
 
     Raises:
-        InputError: the text is not a path, or several agents have it.
+        InputError: the text is not a path, several agents have it, or there are no events.
         NotFoundError: there is no such agent, or its state never had the path.
     """
-    case = _case(events, Path(path), at, agent)
+    return _whole(_case(events, Path(path), at, agent))
+
+
+def _whole(case: _Case) -> Blame:
     there = Follower(case.path).at(case.snapshots[-1].tree)
     if there is None:
         history(case.snapshots, case.path)  # raises if it never was there
@@ -85,7 +88,7 @@ def blame(
 
 
 def blame_parts(
-    events: Sequence[Event],
+    events: Iterable[Event],
     path: str = "",
     *,
     at: int | None = None,
@@ -102,10 +105,34 @@ def blame_parts(
         most: rows at most; deeper parts are put together until there are no more.
 
     Raises:
-        InputError: the text is not a path, or several agents have it.
+        InputError: the text is not a path, several agents have it, or there are no events.
         NotFoundError: there is no such agent, or its state has nothing at the path.
     """
+    return _parts(_case(events, Path(path), at, agent), most)
+
+
+def blame_all(
+    events: Iterable[Event], path: str, *, at: int | None = None, agent: str | None = None
+) -> Blame | list[Blame]:
+    """
+    Blame what is below a path part by part, or the path itself if its value has no parts.
+
+    Args:
+        events: all events of a run, in order.
+        at: the `seq` at which to look; the end by default.
+        agent: whose state; by default the only agent that has the path.
+
+    Raises:
+        InputError: the text is not a path, several agents have it, or there are no events.
+        NotFoundError: there is no such agent, or its state never had the path.
+    """
     case = _case(events, Path(path), at, agent)
+    there = Follower(case.path).at(case.snapshots[-1].tree)
+    has_parts = there is not None and bool(_below(there.thaw(live=False)))
+    return _parts(case, MOST_PARTS) if has_parts else _whole(case)
+
+
+def _parts(case: _Case, most: int) -> list[Blame]:
     there = Follower(case.path).at(case.snapshots[-1].tree)
     if there is None:
         message = f"There is nothing at {case.path!r} in that state. See what was: argentum history"
@@ -129,17 +156,36 @@ class _Case(NamedTuple):
     snapshots: list[Snapshot]
 
 
-def _case(events: Sequence[Event], path: Path, at: int | None, agent: str | None) -> _Case:
-    sources = Sources([event for event in events if at is None or event.seq <= at])
+def _case(events: Iterable[Event], path: Path, at: int | None, agent: str | None) -> _Case:
+    sources = Sources([one for one in _checked(events) if at is None or one.seq <= at])
     if not sources.snapshots:
         when = "" if at is None else f" up to event {at}"
         message = f"The run has no snapshot{when}; blame needs one. Take one: session.snapshot(…)"
         raise NotFoundError(message)
     chosen = agent if agent is not None else _only_agent(sources, path)
     if chosen not in sources.snapshots:
-        raise not_found("agent with snapshots", agent, map(str, sources.snapshots))
+        raise not_found("agent with snapshots", agent, [name for name in sources.snapshots if name])
     snapshots = sources.snapshots[chosen]
     return _Case(Tracer(sources), chosen, path, snapshots)
+
+
+def _checked(events: Iterable[Event]) -> list[Event]:
+    """
+    Give events as a list.
+
+    Raises:
+        InputError: they are none.
+    """
+    usable = isinstance(events, Iterable) and not isinstance(events, str | bytes)
+    found = list(events) if usable else [events]
+    wrong = next((one for one in found if not isinstance(one, Event)), None)
+    if wrong is not None:
+        message = (
+            f"blame takes the events of a run, not {shown(wrong)}. "
+            "Give run.events(), or of a stored run list(store.events(run_id))."
+        )
+        raise InputError(message)
+    return found
 
 
 def _only_agent(sources: Sources, path: Path) -> str | None:
@@ -154,7 +200,7 @@ def _only_agent(sources: Sources, path: Path) -> str | None:
     if not have:
         lasts = [taken[-1]._replace(agent=None) for taken in sources.snapshots.values()]
         history(lasts, path)  # raises, and names what is near in any of them
-    names = ", ".join(repr(name) for name in have)
+    names = ", ".join(map(repr, have))
     message = f"{path!r} is in the state of {len(have)} agents: {names}. Say whose: agent=NAME."
     raise InputError(message)
 
@@ -173,7 +219,7 @@ def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
         why += f" It stood at {steps} then."
     return Blame(
         path=path,
-        agent=str(case.agent),
+        agent=case.agent,
         present=there is not None,
         value=None if there is None else there.thaw(live=False),
         snapshot=case.snapshots[first.number],

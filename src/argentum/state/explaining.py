@@ -12,6 +12,8 @@ from argentum.matching import COMMON, Sought, leaves, name_in
 from argentum.matching.leaves import parts_of
 from argentum.matching.sought import CONTAINERS
 from argentum.state.history import Value
+from argentum.matching.contents import WRITTEN
+from argentum.state.leads import leads_of
 from argentum.state.lifetimes import Steps
 from argentum.state.origins import Step, Tracer, Trail, named
 from argentum.state.pieces import Piece, pieces_of
@@ -69,10 +71,10 @@ def explain(tracer: Tracer, place: Place, earlier: Callable[[], Iterable[Value]]
     chance: Found | None = None
     trails: list[tuple[_Target, Trail | None]] = []
     for target in targets:
-        trail = tracer.trail_of(place.agent, place.number, target.steps, target.sought)
-        if trail is not None and trail.is_older and target.is_rest:
-            trail = None
-        chance = chance or (tracer.by_chance if trail is None else None)
+        trail, by_chance = tracer.trail_of(place.agent, place.number, target.steps, target.sought)
+        if trail is not None and target.is_rest and (trail.is_older or trail.is_by_place):
+            trail = None  # programs empty and shorten their lists all the time
+        chance = chance or by_chance
         trails.append((target, trail))
     if call is not None:
         return _by_call(call, trails)
@@ -115,8 +117,8 @@ def _targets(tracer: Tracer, place: Place) -> list[_Target]:
 
 
 def _is_explained(tracer: Tracer, place: Place, target: _Target) -> bool:
-    trail = tracer.trail_of(place.agent, place.number, target.steps, target.sought)
-    return trail is not None
+    traced = tracer.trail_of(place.agent, place.number, target.steps, target.sought)
+    return traced.trail is not None
 
 
 def _new_parts(before: Snapshot | None, after: Snapshot, steps: Steps, value: Any) -> list[Any]:
@@ -247,12 +249,22 @@ def _unexplained(
     certainty = SURE
     if chance is not None and missing:
         certainty = LIKELY
-        what += f" (but for {named(chance.event)}, maybe by chance)"
+        what += f" in a way that says enough: {_too_common(missing, chance)}"
     if place.number == 0 and place.value is not None:
-        verdict, why = INITIAL, f"{what}; it was there in the first snapshot."
-    else:
-        verdict, why = UNRECORDED, f"{what}; {_between(tracer, place)}."
-    return Explanation(verdict, (), certainty, why, tuple(pieces))
+        why = f"{what}; it was there in the first snapshot."
+        return Explanation(INITIAL, (), certainty, why, tuple(pieces))
+    others = leads_of(tracer, place.agent, place.number, place.steps)
+    certainty = LIKELY if others else certainty
+    why = ". ".join([f"{what}; {_between(tracer, place)}", *others])
+    return Explanation(UNRECORDED, (), certainty, f"{why}.", tuple(pieces))
+
+
+def _too_common(missing: Sequence[_Target], chance: Found) -> str:
+    holder = named(chance.event)
+    part = next((one for one in missing if chance.match.loss <= WRITTEN), None)
+    if part is None or part.sought.distinctness > COMMON:
+        return f"{holder} may hold it by chance ({chance.match.how})"
+    return f"{shown(part.sought.value)} is too common to trace, and {holder} holds it, too"
 
 
 def _what_is_missing(place: Place, missing: Sequence[_Target], *, whole: bool) -> str:
@@ -275,7 +287,8 @@ def _between(tracer: Tracer, place: Place) -> str:
     calls = _calls_between(tracer, place)
     if len(calls) == 1:
         call = calls[0]
-        return f"the only call {span} is tool call {call.name!r} (event {call.seq})"
+        owner = f"{place.agent[:30]}'s" if place.agent is not None else "the agent's"
+        return f"{owner} only call {span} is tool call {call.name!r} (event {call.seq})"
     count = tracer.sources.count(place.agent, after=before.seq, before=after.seq)
     return f"{count} events were recorded {span}" if count else f"nothing was recorded {span}"
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
 
 from argentum.events import OPEN, Event
-from argentum.matching import COMMON, RARE, Sought
+from argentum.matching import COMMON, RARE, Sought, is_everywhere
 from argentum.state.lifetimes import Steps
 from argentum.state.sources import UNSEEN, Found, Sources
 from argentum.state.weighing import (
     GUESS,
     LIKELY,
     WORST,
+    doubt_of_place,
     doubts_of,
     is_telling,
     least_sure,
+    tells_by_place,
     tier,
 )
 from argentum.tree import Path
 
 MOST_STEPS = 200
+MOST_HOLDERS = 20
+"""Events that hold a common value themselves, of which two are enough to tell nothing."""
 _SEEN_BEFORE = "it was seen before the state that lacks the value"
 
 
@@ -47,6 +53,9 @@ class Trail:
     is_older: bool = False
     """Whether the value was seen before the snapshot that lacks it, and not since."""
 
+    is_by_place: bool = False
+    """Whether only its place between the two states ties a common value to the event."""
+
     @property
     def writer(self) -> Event:
         """The event that gave the value."""
@@ -63,21 +72,26 @@ class Trail:
         return least_sure(most for most, _ in self.doubts)
 
 
+class Traced(NamedTuple):
+    """What was found of a value."""
+
+    trail: Trail | None
+    """Its way; None if nothing that was recorded explains it."""
+    by_chance: Found | None = None
+    """What holds it then, but says too little."""
+
+
 class Tracer:
     """Finds who gave an agent a value, and follows it back."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        self.by_chance: Found | None = None
-        """What was found last that holds a value, but says too little."""
 
     # ------------------------------------------------------------ who gave it
 
-    def trail_of(
-        self, agent: str | None, number: int, steps: Steps, sought: Sought
-    ) -> Trail | None:
+    def trail_of(self, agent: str | None, number: int, steps: Steps, sought: Sought) -> Traced:
         """
-        Explain a value that a snapshot is the first to show; None if nothing recorded does.
+        Explain a value that a snapshot is the first to show, if anything recorded does.
 
         Args:
             number: the snapshot's place among the agent's.
@@ -85,37 +99,83 @@ class Tracer:
         """
         taken = self.sources.snapshots[agent]
         after = taken[number - 1].seq if number else 0
-        self.by_chance = None
-        near = self._near(agent, after, taken[number].seq, sought)
+        aside: list[Found] = []
+        near = self._near(agent, after, taken[number].seq, sought, aside)
         if near:
-            return self.follow(agent, self._behind_inputs(agent, near[0], sought), sought, near[1:])
+            first = self._behind_inputs(agent, near[0], sought)
+            return Traced(self.follow(agent, first, sought, near[1:]))
+        beside = (
+            self._beside(agent, number, sought, aside) if sought.distinctness == COMMON else None
+        )
+        if beside is not None and not is_everywhere(sought.value):
+            return Traced(beside, aside[0])
         held = self._held(agent, number - 1, sought, but=steps)
         if held:
-            return self.follow(agent, held[0], sought, held[1:])
-        older = self._older(agent, after, sought)
-        if older is None:
-            return None
+            return Traced(self.follow(agent, held[0], sought, held[1:]))
+        older = self._older(agent, after, sought, aside=aside)
+        if older is None:  # the name says more than the place where a value is everywhere
+            return Traced(beside, aside[0] if aside else None)
         trail = self.follow(agent, older, sought)
         trail.is_older = True
         named = older.match.is_named and sought.distinctness > COMMON
         surely = sought.distinctness == RARE or named
         trail.doubts.append((LIKELY if surely else GUESS, _SEEN_BEFORE))
-        return trail
+        return Traced(trail)
 
-    def _near(self, agent: str | None, after: int, before: int, sought: Sought) -> list[Found]:
-        """Give what holds a value in a stretch of the run, the best first; inputs are the last."""
+    def _near(
+        self,
+        agent: str | None,
+        after: int,
+        before: int,
+        sought: Sought,
+        aside: list[Found] | None = None,
+    ) -> list[Found]:
+        """
+        Give what holds a value in a stretch of the run, the best first; inputs are the last.
+
+        Args:
+            aside: takes what holds it and says too little.
+        """
         found = [
             one
             for event in self.sources.may_hold(agent, sought, after=after, before=before)
-            if (one := self._telling(event, sought, near=True)) is not None
+            if (one := self._telling(event, sought, near=True, aside=aside)) is not None
         ]
         return sorted(found, key=lambda one: (tier(sought, one.match), is_input(one.event)))
 
-    def _telling(self, event: Event, sought: Sought, *, near: bool) -> Found | None:
+    def _beside(
+        self, agent: str | None, number: int, sought: Sought, aside: list[Found]
+    ) -> Trail | None:
+        """
+        Explain a common value by the only thing between two states that holds it.
+
+        That has to be the output of a call of the agent itself, and hold the value as it is.
+        """
+        taken = self.sources.snapshots[agent]
+        after = taken[number - 1].seq if number else 0
+        stretch = self.sources.holders(agent, sought, after=after, before=taken[number].seq)
+        holders = list(islice(stretch, MOST_HOLDERS))
+        aside[:0] = holders[:1]
+        shown = [one for one in holders if not is_input(one.event)]
+        if not number or len({_span_of(one.event) for one in shown}) != 1:
+            return None
+        found, content = shown[0], self.sources.content(shown[0].event)
+        is_own = found.event.agent == agent and found.event.kind in ("tool_call", "model_call")
+        if not is_own or not tells_by_place(sought, found.match, content):
+            return None
+        trail = self.follow(agent, found, sought)
+        trail.is_by_place = True
+        trail.doubts = [doubt_of_place(sought, content)]
+        return trail
+
+    def _telling(
+        self, event: Event, sought: Sought, *, near: bool, aside: list[Found] | None = None
+    ) -> Found | None:
         found = self.sources.find(event, sought)
         if found is None or is_telling(sought, found.match, near=near):
             return found
-        self.by_chance = self.by_chance or found
+        if aside is not None and not aside:
+            aside.append(found)
         return None
 
     def _behind_inputs(self, agent: str | None, found: Found, sought: Sought) -> Found:
@@ -148,11 +208,17 @@ class Tracer:
         return [copy]
 
     def _older(
-        self, agent: str | None, before: int, sought: Sought, *, near: bool = False
+        self,
+        agent: str | None,
+        before: int,
+        sought: Sought,
+        *,
+        near: bool = False,
+        aside: list[Found] | None = None,
     ) -> Found | None:
         inputs: Found | None = None
         for event in self.sources.may_hold(agent, sought, before=before):
-            found = self._telling(event, sought, near=near)
+            found = self._telling(event, sought, near=near, aside=aside)
             if found is None:
                 continue
             if not is_input(event):
@@ -285,6 +351,10 @@ class Tracer:
             if older is not None and not (near and is_input(older.event)):
                 return agent, older
         return (agent, near[0]) if near else None
+
+
+def _span_of(event: Event) -> int:
+    return event.seq if event.span is None or event.phase == OPEN else event.span
 
 
 def is_input(event: Event) -> bool:

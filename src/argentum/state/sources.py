@@ -106,8 +106,35 @@ class Sources:
         first = bisect_right(calls, after, key=seq_of)
         return calls[first : bisect_left(calls, before, key=seq_of)]
 
+    def calls_of_others(self, agent: str | None, *, after: int, before: int) -> list[Event]:
+        """Give what other agents' tool calls took and gave in a stretch of the run."""
+        return [
+            event
+            for other, events in self._own.items() if other not in (agent, None)
+            for event in events[
+                bisect_right(events, after, key=seq_of) : bisect_left(events, before, key=seq_of)
+            ]
+            if event.kind == "tool_call"
+        ]  # fmt: skip
+
+    def holders(
+        self, agent: str | None, sought: Sought, *, after: int, before: int
+    ) -> Iterator[Found]:
+        """Give what an agent could see in a stretch and holds a value itself, whatever its name."""
+        stretch = self.may_hold(agent, sought, after=after, before=before, unnamed=True)
+        for event in stretch:
+            match = self.content(event).find_same(sought)
+            if match is not None:
+                yield Found(event, match)
+
     def may_hold(
-        self, agent: str | None, sought: Sought, *, after: int = 0, before: int
+        self,
+        agent: str | None,
+        sought: Sought,
+        *,
+        after: int = 0,
+        before: int,
+        unnamed: bool = False,
     ) -> Iterator[Event]:
         """
         Give what an agent could see in a stretch and may hold a value, the newest first.
@@ -118,7 +145,7 @@ class Sources:
         events, first, end = self._stretch(agent, after, before)
         looked = self._looked_through.get(agent, 0)
         if end - first > SHORT and looked > len(events):
-            places = self._index(agent).places(sought)
+            places = self._index(agent).places(sought, unnamed=unnamed)
             for at in range(bisect_left(places, end) - 1, bisect_left(places, first) - 1, -1):
                 yield events[places[at]]
             return

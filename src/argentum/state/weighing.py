@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from argentum.matching import COMMON, ORDINARY, RARE, Match, Sought, name_in
+from argentum.errors import shown
+from argentum.matching import (
+    COMMON,
+    ORDINARY,
+    RARE,
+    Content,
+    Match,
+    Sought,
+    is_everywhere,
+    name_in,
+)
 from argentum.matching.contents import INSIDE, LESS, PART, ROUNDED, WRITTEN
 from argentum.matching.texts import name_of
 
@@ -40,6 +50,31 @@ def is_telling(sought: Sought, match: Match, *, near: bool) -> bool:
     if sought.distinctness == RARE or near or match.is_named or sought.dates:
         return True
     return match.loss <= WRITTEN and name_of(name_in(match.where)) in _NAMES_FOR_ANYTHING
+
+
+CROWDED = 40
+"""Values in one output from which a common one is found among them by chance, more often than not:
+there are about as many two-digit numbers and short words that programs use."""
+
+
+def tells_by_place(sought: Sought, match: Match, content: Content) -> bool:
+    """
+    Tell whether a common value under another name counts, in the only output of its kind.
+
+    It does not if the output says something else under the name of the value.
+    """
+    if match.where[:1] != ("output",):
+        return False
+    return not sought.name or all(leaf.name != sought.name for leaf in content.leaves)
+
+
+def doubt_of_place(sought: Sought, content: Content) -> tuple[str, str]:
+    """Tell how far a common value is believed that only its place between two states ties."""
+    if is_everywhere(sought.value):
+        return GUESS, f"{shown(sought.value)} is found nearly everywhere"
+    if len(content.leaves) > CROWDED:
+        return GUESS, "it holds so much that such a value may be there by chance"
+    return LIKELY, "such a value is found in many places, and its name there is another"
 
 
 def tier(sought: Sought, match: Match) -> int:
