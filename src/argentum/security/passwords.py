@@ -6,8 +6,8 @@ import re
 
 from argentum.security.hits import WORD, Hit
 from argentum.security.judging import is_password_like, is_placeholder, is_reference
+from argentum.security.screening import PASSWORD_WORDS
 
-_PASSWORD_WORDS = (b"pass", b"pwd", b"secret")
 _ASSIGNED = re.compile(
     rb"""
     [A-Za-z0-9_.\-]{0,40}+
@@ -34,7 +34,7 @@ _PASSWORD_FLAG = re.compile(
 def passwords(data: bytes, lower: bytes) -> list[Hit]:
     """Give the values behind words that name passwords."""
     hits = []
-    for word in _PASSWORD_WORDS:
+    for word in PASSWORD_WORDS:
         done = 0
         at = lower.find(word)
         while at >= 0:

@@ -23,7 +23,8 @@ from argentum.security.leaves import Leaves, Slot, changed_leaf
 from argentum.security.names import strength_of
 from argentum.security.personal import personal_hits
 from argentum.security.rules import RULES, Rule
-from argentum.security.scanning import Ruleset, may_hold_secret, ruleset_of, scan
+from argentum.security.scanning import Ruleset, ruleset_of, scan
+from argentum.security.screening import may_hold_secret
 from argentum.security.secrets import (
     LEAST_CONFIDENCE,
     Secret,

@@ -20,22 +20,19 @@ from functools import lru_cache
 from typing import Final
 
 from argentum.security.decoding import decoded_parts, decoded_run, is_json_web_token
-from argentum.security.hits import LETTERS_AND_DIGITS, WORD, Hit, merged
+from argentum.security.hits import LETTERS_AND_DIGITS, Hit, merged
 from argentum.security.judging import is_plain_repetition, spread
 from argentum.security.named import named_key
 from argentum.security.passwords import passwords, passwords_in_urls
 from argentum.security.private_keys import private_keys
 from argentum.security.rules.rule import Rule
+from argentum.security.screening import DRAWN, LEAST_RUN, LONG, RUN_MASK, may_hold_secret
 
-LEAST_RUN: Final = 16
 MAX_DEPTH: Final = 2
 """Levels of encoding that are looked through, like base64 of URL-encoded text."""
 _BEFORE_RUN: Final = 32
 """Bytes of a token that may stand before its first long run, as in `hooks.slack.com/…`."""
 
-_RUN: Final = WORD + b"+/"
-_MASK: Final = bytes(97 if code in _RUN else 32 for code in range(256))
-_LONG: Final = b"a" * LEAST_RUN
 _LETTER_OR_DIGIT = frozenset(LETTERS_AND_DIGITS)
 
 
@@ -99,38 +96,19 @@ def scan(data: bytes, ruleset: Ruleset, depth: int = 0) -> list[Hit]:
     return merged(hits) if len(hits) > 1 else hits
 
 
-def may_hold_secret(data: bytes) -> bool:
-    """Tell quickly that a text, or an encoded value of ASCII text, holds nothing to look at."""
-    lower = data.lower()
-    return (
-        b"pass" in lower
-        or b"secret" in lower
-        or b"pwd" in lower
-        or _LONG in data.translate(_MASK)
-        or b"://" in data
-        or b"%" in data
-        or b"-----BEGIN" in data
-        or b"\\u00" in data
-    )
-
-
 # ---------------------------------------------------------------- long runs
 
 
-_DRAWN = re.compile(rb"[A-Za-z][0-9]|[0-9][A-Za-z]|[A-Z][a-z][A-Z]|[a-z][A-Z][A-Z]")
-"""What is in every drawn token, and in hardly any word, path, number, or name in camel case."""
-
-
 def _in_runs(data: bytes, ruleset: Ruleset, depth: int) -> list[Hit]:
-    mask = data.translate(_MASK)
+    mask = data.translate(RUN_MASK)
     hits: list[Hit] = []
     end = 0
-    while (start := mask.find(_LONG, end)) >= 0:
+    while (start := mask.find(LONG, end)) >= 0:
         seen = end
         end = mask.find(b" ", start + LEAST_RUN)
         if end < 0:
             end = len(mask)
-        if _DRAWN.search(data, start, end) is None:
+        if DRAWN.search(data, start, end) is None:
             continue
         begin = max(start - _BEFORE_RUN, seen)
         found = _vendor_tokens(data, begin, end, ruleset)
