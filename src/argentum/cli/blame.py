@@ -68,8 +68,9 @@ def blame(
     events = list(place.events(info.run_id))
     found = blame_all(events, path, at=at, agent=agent)
     if json:
-        one = isinstance(found, Blame)
-        show_json(_as_dict(found) if one else [_as_dict(part) for part in found])
+        show_json(
+            _as_dict(found) if isinstance(found, Blame) else [_as_dict(part) for part in found]
+        )
     elif isinstance(found, Blame):
         show(*_one(found, info))
     else:

@@ -176,8 +176,9 @@ def _checked(events: Iterable[Event]) -> list[Event]:
     Raises:
         InputError: they are none.
     """
-    usable = isinstance(events, Iterable) and not isinstance(events, str | bytes)
-    found = list(events) if usable else [events]
+    given: Any = events
+    usable = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    found: list[Any] = list(given) if usable else [given]
     wrong = next((one for one in found if not isinstance(one, Event)), None)
     if wrong is not None:
         message = (

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from argentum.errors import shown
 from argentum.events import Event
 from argentum.matching import COMMON, Sought, leaves, name_in
+from argentum.matching.contents import WRITTEN
 from argentum.matching.leaves import parts_of
 from argentum.matching.sought import CONTAINERS
 from argentum.state.history import Value
-from argentum.matching.contents import WRITTEN
 from argentum.state.leads import leads_of
 from argentum.state.lifetimes import Steps
 from argentum.state.origins import Step, Tracer, Trail, named

@@ -13,11 +13,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from argentum.state.history import is_same
+from argentum.state.placing import read_way, unmoved
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Change, Path, Tree, diff
 from argentum.tree.changes import ADDED, MOVED, REMOVED
 from argentum.tree.following import READ_AHEAD, Follower, follow
-from argentum.tree.gaps import read_groups, unread_gaps
+from argentum.tree.gaps import unread_gaps
 from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, Page, fill_all
 from argentum.tree.paths import Step
@@ -72,7 +73,7 @@ def _followed_since(snapshots: Sequence[Snapshot], steps: Steps, listed: int) ->
     newer = Follower(head).at(snapshots[-1].tree)
     if newer is None or Follower(Path.of(rest)).at(newer) is None:
         return Since(_unchanged_since(snapshots, Path.of(steps)), steps)
-    for number, older in _backwards(snapshots[:-1], head):
+    for number, older in _backwards(snapshots[:-1], head, listed_at=rest[0]):
         if older is newer:
             continue
         was = None if older is None else _before(older, newer, rest)
@@ -82,13 +83,22 @@ def _followed_since(snapshots: Sequence[Snapshot], steps: Steps, listed: int) ->
     return Since(0, (*head.parts, *rest))
 
 
-def _backwards(snapshots: Sequence[Snapshot], head: Path) -> Iterator[tuple[int, Tree | None]]:
-    """Give what is at a path in each state, the last first; many are read in one go."""
+def _backwards(
+    snapshots: Sequence[Snapshot], head: Path, *, listed_at: Step
+) -> Iterator[tuple[int, Tree | None]]:
+    """
+    Give what is at a path in each state, the last first; many are read in one go.
+
+    Args:
+        listed_at: the step below the path whose way is read, if it is a place in a list.
+    """
     numbers = range(len(snapshots) - 1, -1, -1)
     trees = follow(head, [snapshot.tree for snapshot in reversed(snapshots)])
     places = zip(numbers, trees, strict=True)
     while window := list(islice(places, READ_AHEAD)):
-        read_groups(tree.root for _, tree in window if tree and type(tree.root) is Branch)
+        tops = (tree.root.top for _, tree in window if tree and type(tree.root) is Branch)
+        if isinstance(listed_at, int):
+            read_way(tops, listed_at)
         yield from window
 
 
@@ -112,6 +122,9 @@ def _in_shared_part(older: Tree, newer: Tree, step: Step) -> int | None:
         return None
     if old.kind is not Kind.LIST or new.kind is not Kind.LIST or step < 0:
         return None
+    place = unmoved(old.top, new.top, step)
+    if place is not None:
+        return place
     shift = 0
     for olds, news, old_at, new_at in unread_gaps(old, new):
         if step < new_at:
