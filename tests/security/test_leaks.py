@@ -4,7 +4,7 @@ No secret leaves memory by any way there is: the leak test.
 States with planted secrets are recorded, logged, shown, printed and exported; then every place
 where something of them came out is searched for any piece of 8 characters of any of the secrets:
 plain, as JSON or a URL escapes it, and in base64. A part that opens a new way out adds it to
-`Places`. 300 states in `make test`, 10,000 in CI, a million (or `LEAK_STATES`) in `make soak`.
+`Places`. 300 states in `make test`, a million (or `LEAK_STATES`) in `make soak`, 10,000 in that of CI.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PIECE = 8
 PIECE_OF_BASE64 = 10
 """Characters of base64 that hold fewer than 8 of the text."""
 STATES_A_RUN = 50
-STATES = 10_000 if os.environ.get("CI") else 300
+STATES = 300
 SOAK_STATES = int(os.environ.get("LEAK_STATES", "1000000"))
 LEAST_FOUND = 0.97
 PROSE = "The agent looked for flights from Oslo to Lima and compared what they cost. " * 4
