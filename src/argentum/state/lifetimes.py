@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from argentum.state.history import is_same
-from argentum.state.placing import read_way, unmoved
+from argentum.state.placing import on_the_way, read_way
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Change, Path, Tree, diff
 from argentum.tree.changes import ADDED, MOVED, REMOVED
@@ -102,6 +102,14 @@ def _backwards(
         yield from window
 
 
+def read_ahead(snapshots: Sequence[Snapshot], steps: Steps) -> None:
+    """Read the way to a path in many states in one go, for one who asks each of them in turn."""
+    listed = next((at for at, step in enumerate(steps) if isinstance(step, int)), None)
+    if listed is not None:
+        for _ in _backwards(snapshots, Path.of(steps[:listed]), listed_at=steps[listed]):
+            pass
+
+
 def _before(older: Tree, newer: Tree, steps: Steps) -> Steps | None:
     """Give where a value stood in an older state; None if it came or changed since."""
     place = _in_shared_part(older, newer, steps[0]) if steps else None
@@ -122,9 +130,12 @@ def _in_shared_part(older: Tree, newer: Tree, step: Step) -> int | None:
         return None
     if old.kind is not Kind.LIST or new.kind is not Kind.LIST or step < 0:
         return None
-    place = unmoved(old.top, new.top, step)
-    if place is not None:
-        return place
+    pair = on_the_way(old.top, new.top, step)
+    if pair is not None and pair.is_same:
+        return step
+    if pair is not None and pair.is_apart and type(pair.old) is type(pair.new) is Page:
+        found = _at_the_ends([pair.old], [pair.new], step - pair.at)
+        return None if found is None else pair.at + found
     shift = 0
     for olds, news, old_at, new_at in unread_gaps(old, new):
         if step < new_at:

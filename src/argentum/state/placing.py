@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from argentum.tree.nodes import Group, Page, fill_all
 
 _Node = Page | Group
 
 
-def unmoved(old: _Node, new: _Node, place: int) -> int | None:
+class Pair(NamedTuple):
+    """Parts of two lists that begin at the same place, and hold what stands at another one."""
+
+    old: _Node
+    new: _Node
+    at: int
+    """Where they begin."""
+    is_apart: bool
+    """Whether the same follows on them in both lists, or nothing does."""
+    is_last: bool = True
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all that they hold is the same."""
+        return _is_same(self.old, self.new)
+
+
+def on_the_way(old: _Node, new: _Node, place: int) -> Pair | None:
     """
-    Give the place of an item that stands in both lists where it did; None if more must be read.
+    Give the smallest parts of two lists that hold an item, or larger ones that are the same.
 
-    What comes before it has to be the same, or parts of as many items between such that are the
-    same; so nothing before it or behind it is read.
+    What comes before them has to be the same, or parts of as many items between such that are the
+    same; so nothing before or behind them is read. If it is otherwise, there is none.
     """
-    at = 0
-    while type(old) is Group and type(new) is Group:
-        below = _on_the_way(old.children, new.children, place - at)
-        if below is None:
-            return None
-        old, new, before = below
-        if _is_same(old, new):
-            return place
-        at += before
-    return None
+    pair: Pair | None = Pair(old, new, 0, is_apart=True)
+    while pair and not pair.is_same and type(pair.old) is Group and type(pair.new) is Group:
+        pair = _one_below(pair, pair.old.children, pair.new.children, place)
+    return pair
 
 
-def _on_the_way(
-    olds: list[_Node], news: list[_Node], place: int
-) -> tuple[_Node, _Node, int] | None:
-    """Give the parts that hold a place, and how many items come before them."""
-    before = 0
+def _one_below(above: Pair, olds: list[_Node], news: list[_Node], place: int) -> Pair | None:
+    at = above.at
     for number, (old, new) in enumerate(zip(olds, news, strict=False)):
-        if place < before + new.count:
-            return old, new, before
-        if not _is_same(old, new):
-            after = number + 1
-            follows = after < min(len(olds), len(news)) and _is_same(olds[after], news[after])
-            if old.count != new.count or not follows:
-                return None
-        before += new.count
+        after = number + 1
+        follows = after < min(len(olds), len(news)) and _is_same(olds[after], news[after])
+        if place < at + new.count:
+            is_last = above.is_last and after == len(olds) == len(news)
+            return Pair(old, new, at, is_apart=follows or is_last, is_last=is_last)
+        if not _is_same(old, new) and not (old.count == new.count and follows):
+            return None
+        at += new.count
     return None
 
 
