@@ -15,8 +15,8 @@ from tests.tree.values import entries_up_to, sizes
 from argentum import Run
 from argentum.errors import InputError, NotFoundError
 from argentum.events import Event
-from argentum.state import snapshots_of
-from argentum.state.blame import VERDICTS, blame, blame_parts
+from argentum.state import Snapshot, snapshots_of
+from argentum.state.blame import VERDICTS, blame, blame_all, blame_parts
 from argentum.state.weighing import CERTAINTIES
 from argentum.tree import Path, diff, freeze, same
 
@@ -368,6 +368,43 @@ def test_parts_of_nothing(session):
 
     with pytest.raises(NotFoundError, match="There is nothing at 'a'"):
         blame_parts(list(session.run.events()), "a")
+
+
+def test_snapshots_that_no_agent_took():
+    """Snapshots without an agent are asked about by leaving the agent out, and stay without."""
+    taken = [freeze({"a": 1}), freeze({"a": 1843})]
+    events = [replace(one, agent=None) for one in as_events(
+        [Snapshot(f"s{number}", tree, number, number, "a") for number, tree in enumerate(taken, 1)]
+    )]  # fmt: skip
+
+    assert (None, "unrecorded") == (blame(events, "a").agent, blame(events, "a").verdict)
+    assert [None] == [part.agent for part in blame_parts(events)]
+
+
+@pytest.mark.parametrize("ask", [blame, blame_parts, blame_all])
+@pytest.mark.parametrize("given", ["20270115-080000-bbbb", 7, None, [1], ["a"]])
+def test_what_is_no_events(ask, given):
+    """A run's id or anything else that is no events is refused, with what to give instead."""
+    with pytest.raises(InputError, match=r"Give run\.events\(\)"):
+        ask(given, "a")
+
+
+def test_any_iterable_of_events_will_do(session):
+    """A generator of events is as good as a list."""
+    session.snapshot("one", {"a": 1843})
+    events = list(session.run.events())
+
+    assert blame(events, "a") == blame(iter(events), "a")
+
+
+def test_all_is_parts_or_one(session):
+    """What has parts is blamed part by part, and all else as one."""
+    session.snapshot("one", {"a": {"b": 1, "c": 2}, "d": {}})
+    events = list(session.run.events())
+
+    assert ["a.b", "a.c"] == [part.path for part in blame_all(events, "a")]
+    assert "d" == blame_all(events, "d").path
+    assert "a.b" == blame_all(events, "a.b").path
 
 
 # ------------------------------------------------------------------ laws

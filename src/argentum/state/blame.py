@@ -179,10 +179,10 @@ def _checked(events: Iterable[Event]) -> list[Event]:
     given: Any = events
     usable = isinstance(given, Iterable) and not isinstance(given, str | bytes)
     found: list[Any] = list(given) if usable else [given]
-    wrong = next((one for one in found if not isinstance(one, Event)), None)
-    if wrong is not None:
+    wrong = [one for one in found if not isinstance(one, Event)]
+    if wrong:
         message = (
-            f"blame takes the events of a run, not {shown(wrong)}. "
+            f"blame takes the events of a run, not {shown(wrong[0])}. "
             "Give run.events(), or of a stored run list(store.events(run_id))."
         )
         raise InputError(message)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from argentum.tree.chunks import page_digest
-from argentum.tree.nodes import Branch, Group, Page, fill_all, pages_of
+from argentum.tree.nodes import Branch, Page, fill_all, pages_of
 from argentum.tree.sequence import align
 
 _Gap = tuple[list[Page], list[Page], int, int]
@@ -43,20 +43,6 @@ def unread_gaps(old: Branch, new: Branch) -> Iterator[_Gap]:
             old_at += mine.count
             new_at += mine.count
             at, other = at + 1, other + 1
-
-
-def read_groups(branches: Iterable[Branch]) -> None:
-    """Read the groups over the pages of many branches, those of one level in one go."""
-    level = [branch.top for branch in branches if type(branch.top) is Group]
-    while level:
-        waiting: dict[int, list[Group]] = {}
-        for group in level:
-            if not group.is_filled():
-                waiting.setdefault(id(group.source), []).append(group)
-        for groups in waiting.values():
-            fill_all(groups)
-        below = {id(one): one for group in level for one in group.children}
-        level = [one for one in below.values() if type(one) is Group]
 
 
 def _next_same(left: list[Page], right: list[Page], at: int, other: int) -> tuple[int, int]:
