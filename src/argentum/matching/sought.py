@@ -28,8 +28,21 @@ COMMON_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of words is read more easily
 )
 _YEARS = range(1900, 2101)
-_RARE_DIGITS, _SOME_DIGITS, _FEW_DIGITS, _LARGE = 4, 3, 2, 1000
-_RARE_CHARACTERS, _LONG_WORD, _IDENTIFIER, _TINY = 10, 12, 5, 3
+"""Four digits, but in every date: no more than ordinary."""
+_RARE_DIGITS = 4
+"""One of 9,000: a run seldom holds as many numbers."""
+_SOME_DIGITS = 3
+"""One of 900: met twice in a long run. A container of as many parts says as much."""
+_FEW_DIGITS, _LARGE = 2, 1000
+"""`12000` and `1.5` have two digits, but their size or point makes them one of hundreds, too."""
+_RARE_CHARACTERS = 10
+"""Two words or more of so many characters are a phrase, such as a full name."""
+_LONG_WORD = 12
+"""Single words are met again as words of a language; the longest seldom are."""
+_IDENTIFIER = 5
+"""Letters and digits together are made by a program, and five of them one of millions."""
+_TINY = 3
+"""Codes such as `EUR` and `NYC` stand in many places of what deals with them."""
 _COUNTED = 10
 """Numbers below are counts, places and flags, of which every program is full."""
 _BETWEEN = ("", "is ", "of ", "to ", "are ", "was ", "now ")
