@@ -4,7 +4,7 @@ No secret leaves memory by any way there is: the leak test.
 States with planted secrets are recorded, logged, shown, printed and exported; then every place
 where something of them came out is searched for any piece of 8 characters of any of the secrets:
 plain, as JSON or a URL escapes it, and in base64. A part that opens a new way out adds it to
-`Places`. 300 states in `make test`, a million (or `LEAK_STATES`) in `make soak`, 10,000 in that of CI.
+`Places`. 300 states in `make test`, a million (or `LEAK_STATES`) in `make soak`.
 """
 
 from __future__ import annotations
