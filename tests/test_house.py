@@ -14,8 +14,7 @@ TESTS = Path(__file__).resolve().parent
 PACKAGE = Path(argentum.__file__).resolve().parent
 
 LONGEST_FILE_LINES = 400
-LONG_FILES: dict[str, str] = {
-}
+LONG_FILES: dict[str, str] = {}
 LONGEST_FUNCTION_LINES = 60
 LONG_FUNCTIONS: dict[str, str] = {}
 
