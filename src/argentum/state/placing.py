@@ -43,15 +43,26 @@ def on_the_way(old: _Node, new: _Node, place: int) -> Pair | None:
 def _one_below(above: Pair, olds: list[_Node], news: list[_Node], place: int) -> Pair | None:
     at = above.at
     for number, (old, new) in enumerate(zip(olds, news, strict=False)):
+        is_here = place < at + new.count
+        if _is_same(old, new) and not is_here:
+            at += new.count
+            continue
         after = number + 1
-        follows = after < min(len(olds), len(news)) and _is_same(olds[after], news[after])
-        if place < at + new.count:
+        follows = after < min(len(olds), len(news)) and _begin_alike(olds[after], news[after])
+        if is_here:
             is_last = above.is_last and after == len(olds) == len(news)
             return Pair(old, new, at, is_apart=follows or is_last, is_last=is_last)
-        if not _is_same(old, new) and not (old.count == new.count and follows):
+        if old.count != new.count or not follows:
             return None
         at += new.count
     return None
+
+
+def _begin_alike(old: _Node, new: _Node) -> bool:
+    """Tell whether the first pages are the same."""
+    while not _is_same(old, new) and type(old) is Group and type(new) is Group:
+        old, new = old.children[0], new.children[0]
+    return _is_same(old, new)
 
 
 def _is_same(old: _Node, new: _Node) -> bool:
