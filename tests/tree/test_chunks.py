@@ -97,3 +97,27 @@ def test_parts_read_once_are_one_object():
 
     assert len(fetched) - read <= 5
     assert len(set(fetched)) == len(fetched)
+
+
+def test_entries_of_a_page_are_read_once_for_all_its_versions():
+    """Of each version of a page only what is new is asked for, and what is shared is one object."""
+    state = [f"item {number} " * 20 for number in range(40)]
+    known: dict[bytes, bytes] = {}
+    references = []
+    tree = None
+    for number in range(5):
+        state[number] = f"changed {number} " * 20
+        tree = freeze(state, tree)
+        references.append(tree.reference())
+        known |= dict(tree.chunks(()))
+    asked: list[int] = []
+
+    def fetch(digests):
+        asked.append(len(digests))
+        return {digest: known[digest] for digest in digests}
+
+    loader = Loader(fetch)
+    values = [load(reference, loader).thaw() for reference in references]
+
+    assert state == values[-1]
+    assert sum(asked) <= 40 + 5 * 8

@@ -33,6 +33,9 @@ INLINE_ROOT_BYTES = 1024
 """A whole state up to this size lies in its reference."""
 _INLINE, _CHUNK, _BRANCH = b"i", b"c", b"b"
 
+MOST_RECENT, RECENT_BYTES = 2000, 4096
+"""How many entries a loader remembers, and up to which size: 8 MB at most."""
+
 Chunk = tuple[bytes, bytes]
 
 
@@ -138,6 +141,8 @@ class Loader:
     def __init__(self, fetch: Fetch) -> None:
         self._fetch = fetch
         self._nodes: WeakValueDictionary[bytes, Page | Group] = WeakValueDictionary()
+        self._recent: dict[bytes, bytes] = {}
+        """Entries read of late: one version of a page has nearly all of those of the next."""
 
     def entry(self, reference: bytes) -> Entry:
         """Give the entry of a reference."""
@@ -145,7 +150,15 @@ class Loader:
 
     def _entries(self, references: list[bytes]) -> list[Entry]:
         wanted = [ref[1:] for ref in references if ref[:1] == _CHUNK]
-        found = self._payloads(wanted) if wanted else {}
+        recent = self._recent  # grows alone; another thread may put a new one in its place
+        found = {digest: recent[digest] for digest in wanted if digest in recent}
+        missing = [digest for digest in wanted if digest not in found]
+        if missing:
+            read = self._payloads(missing)
+            found |= read
+            if len(recent) > MOST_RECENT:
+                recent = self._recent = {}
+            recent.update((one, data) for one, data in read.items() if len(data) <= RECENT_BYTES)
         return [self._entry(ref, found) for ref in references]
 
     def _entry(self, reference: bytes, found: dict[bytes, bytes]) -> Entry:
