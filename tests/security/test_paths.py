@@ -229,12 +229,9 @@ def test_no_descriptor_is_left_open(root: Path):
     assert before == len(list(DESCRIPTORS.iterdir()))
 
 
-@pytest.mark.parametrize("walks", [True, False])
-def test_a_folder_that_turns_into_a_link_leads_nowhere(
-    root: Path, monkeypatch: pytest.MonkeyPatch, walks
-):
+@pytest.mark.skipif(not paths.WALKS, reason="needs a system that opens relative to a folder")
+def test_a_folder_that_turns_into_a_link_leads_nowhere(root: Path):
     """While another thread keeps exchanging a folder for a link, nothing outside is read."""
-    monkeypatch.setattr(paths, "WALKS", walks)
     (root / "real").mkdir()
     (root / "real" / "passwd").write_text("inside")
     (root / "evil").symlink_to(root.parent / "outside")
