@@ -20,7 +20,7 @@ import pydantic
 import pytest
 from hypothesis import strategies as st
 
-from argentum.tree import freezing
+from argentum.tree import freezing, paging
 
 trees = importlib.import_module("argentum.tree.tree")
 
@@ -273,8 +273,14 @@ def _same_atoms(one: Any, other: Any, *, zeros: bool) -> bool:
 @contextmanager
 def entries_up_to(size_bytes: int) -> Iterator[None]:
     """Set up to how many bytes a value is one entry, so that small values have pages."""
-    places = [(freezing, "SMALL_BYTES"), (freezing, "SMALL_ITEM_BYTES"), (trees, "SMALL_BYTES")]
+    places = [
+        (freezing, "SMALL_BYTES"),
+        (paging, "SMALL_BYTES"),
+        (paging, "SMALL_ITEM_BYTES"),
+        (trees, "SMALL_BYTES"),
+    ]
     with pytest.MonkeyPatch.context() as patch:
         for place, name in places:
             patch.setattr(place, name, size_bytes)
+        patch.setattr(freezing, "MANY_PAGES", 1)
         yield

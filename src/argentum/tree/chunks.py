@@ -171,10 +171,9 @@ class Loader:
             message = f"A stored reference starts with {tag!r}; this version knows i, c and b."
             raise FormatError(message)
         kind, head, one_page, top, count, size = unpackb(content)
-        branch = Branch.__new__(Branch)
-        branch.kind, branch.head, branch.names = Kind(kind), head, None
-        branch.count, branch.size, branch.reference = count, size, reference
-        branch.top = self._stub(Page if one_page else Group, top, count, size, NO_CUT)
+        stub = self._stub(Page if one_page else Group, top, count, size, NO_CUT)
+        branch = Branch(Kind(kind), head, stub)
+        branch.reference = reference
         return branch
 
     def _stub(self, cls: Any, digest: bytes, count: int, size: int, mark: int) -> Any:

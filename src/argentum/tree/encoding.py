@@ -57,7 +57,7 @@ _PLAIN_ONLY = (
 """orjson would walk dataclasses itself, in old versions without end where they form a cycle."""
 
 
-_UNAMBIGUOUS = frozenset({str, int, float, bool, type(None)})
+UNAMBIGUOUS = frozenset({str, int, float, bool, type(None)})
 
 
 def is_ambiguous(value: object) -> bool:
@@ -68,7 +68,7 @@ def is_ambiguous(value: object) -> bool:
     answers ten times quicker than a walk in Python: of all that ormsgpack writes by itself, it
     refuses just these.
     """
-    if type(value) in _UNAMBIGUOUS:
+    if type(value) in UNAMBIGUOUS:
         return False
     try:
         orjson.dumps(value, None, _PLAIN_ONLY)

@@ -48,35 +48,20 @@ class Page:
     ) -> None:
         self.keys = keys
         self.entries = entries
-        self.refs: list[bytes | None] | None = None
-        """Each entry's stored form, None while not known; None as a whole if none was needed."""
-        if like is not None and like.refs is not None:
-            self.refs = _known_refs(like, entries)
         self.closed = closed
         """Whether the page ends by itself, whatever comes after it."""
         self.mark = mark
         self.count: int = len(entries)
-        self.branches: bool = like is not None and like.branches
-        """Whether any entry is a `Branch`."""
-        self.size: int = 0 if keys is None else sum(map(len, keys))
-        """The encoded size in bytes, of keys and entries together."""
-        if not self.branches:
-            try:
-                self.size += sum(map(len, entries))  # type: ignore[arg-type]
-            except TypeError:  # a branch has no length
-                self.branches = True
-        if self.branches:
-            self._measure_with_branches()
         self.digest: bytes | None = None
-
-    def _measure_with_branches(self) -> None:
-        self.branches = False
-        for entry in self.entries:
-            if type(entry) is bytes:
-                self.size += len(entry)
-            else:
-                self.branches = True
-                self.size += size_of(entry)
+        self.refs: list[bytes | None] | None = None
+        """Each entry's stored form, None while not known; None as a whole if none was needed."""
+        self.branches: bool = Branch in map(type, entries)
+        """Whether any entry is a `Branch`."""
+        size = sum(map(size_of, entries) if self.branches else map(len, entries))  # type: ignore[arg-type]
+        self.size: int = size if keys is None else size + sum(map(len, keys))
+        """The encoded size in bytes, of keys and entries together."""
+        if like is not None and like.refs is not None:
+            self.refs = _known_refs(like, entries)
 
     def __getattr__(self, name: str) -> Any:
         """Read the contents of a stored page when they are first asked for."""
@@ -141,7 +126,7 @@ def _filled(node: Page | Group, name: str, contents: frozenset[str]) -> Any:
 class Branch:
     """A large list, dict, tuple, set or object: what it is, and its pages."""
 
-    __slots__ = ("count", "head", "kind", "names", "reference", "size", "top")
+    __slots__ = ("count", "head", "joined", "kind", "names", "reference", "size", "top")
 
     def __init__(
         self, kind: Kind, head: object, top: Page | Group, *, names: list[str] | None = None
@@ -154,6 +139,8 @@ class Branch:
         self.size = top.size
         self.names = names
         """The keys of a DICT, as long as the live dict is likely to come again."""
+        self.joined: Mapping[Page, bytes] = {}
+        """The entries of its pages put together, as long as the live list is likely to come."""
         self.reference: bytes | None = None
 
 
@@ -162,7 +149,7 @@ Entry = bytes | Branch
 
 def size_of(entry: Entry) -> int:
     """Give the encoded size in bytes."""
-    return entry.size if isinstance(entry, Branch) else len(entry)
+    return len(entry) if type(entry) is bytes else entry.size  # type: ignore[union-attr]
 
 
 def mark_of(key: bytes | None, entry: Entry) -> int:

@@ -9,9 +9,10 @@ from argentum.errors import InputError, LimitError, not_found
 from argentum.tree.building import build, build_object, build_subclass
 from argentum.tree.chunks import INLINE_ROOT_BYTES, Chunk, Loader, chunks_of, reference_of
 from argentum.tree.encoding import pack, unpack
-from argentum.tree.freezing import SMALL_BYTES, Freezer
+from argentum.tree.freezing import Freezer
 from argentum.tree.kinds import Kind, Record
 from argentum.tree.nodes import Branch, Entry, Fetch, fill_all, pages_of, size_of
+from argentum.tree.paging import SMALL_BYTES
 from argentum.tree.paths import Key, Path, Step
 
 ATTEMPTS = 3
