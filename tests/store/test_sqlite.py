@@ -441,3 +441,24 @@ def test_reader_does_not_hold_up_the_log(path: Path) -> None:
     assert 0 == Path(f"{path}-wal").stat().st_size
     reader.close()
     store.close()
+
+
+def test_statements_are_compiled_once(tmp_path: Path) -> None:
+    """Whatever is bound to them; SQLite asks the authorizer while it compiles, and only then."""
+    store = recorded(tmp_path / "runs.db", events=2)
+    asked: list[int] = []
+
+    def allow(*about: object) -> int:
+        asked.append(len(about))
+        return apsw.SQLITE_OK
+
+    with store._handle:
+        store._handle.connection.authorizer = allow
+    note(store, "first", at_ns=2)
+    store.event("r", 1)
+    assert asked  # a new authorizer makes it compile once more
+    asked.clear()
+
+    note(store, "second", name="heard", at_ns=3)
+    assert store.event("r", 3).name == "said"
+    assert asked == []

@@ -59,6 +59,7 @@ def connect(path: Path, *, durable: bool) -> apsw.Connection:
 def connect_memory() -> apsw.Connection:
     """Open a store that is gone when it is closed."""
     connection = apsw.Connection(":memory:")
+    _keep_statements(connection)
     _migrate(connection, ":memory:")
     return connection
 
@@ -205,7 +206,17 @@ def _open_unchanging(path: Path) -> apsw.Connection:
     return connection
 
 
+def _keep_statements(connection: apsw.Connection) -> None:
+    """
+    Compile each statement once: without this SQLite looks at what is bound, and does so each time.
+
+    Source: https://www.sqlite.org/queryplanner-ng.html#qpstab (query planner stability guarantee).
+    """
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+
+
 def _set_options(connection: apsw.Connection, *, durable: bool) -> None:
+    _keep_statements(connection)
     if not connection.readonly("main"):
         connection.pragma("synchronous", "full" if durable else "normal")
         connection.pragma("journal_size_limit", LOG_LIMIT_BYTES)
