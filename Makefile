@@ -18,6 +18,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
 ARGS ?=
+# Tests run side by side, one process per core; benchmarks have the machine to themselves.
+SIDE_BY_SIDE := -n auto --dist worksteal --benchmark-disable
 SOAK_EXAMPLES ?= 100000
 
 # The first Python that starts and is new enough; a version manager's shim may be there and not start.
@@ -36,10 +38,10 @@ demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 coverage: $(VENV)/.dev
-	@$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) --cov --cov-report=term $(ARGS)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m pytest tests/test_performance*.py --benchmark-only --capture=no $(ARGS)
@@ -57,7 +59,7 @@ docs: $(VENV)/.dev
 
 soak: $(VENV)/.dev
 	@HYPOTHESIS_PROFILE=soak SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
-		$(BIN)/python -m pytest -m 'law or soak' $(ARGS)
+		$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m 'law or soak' $(ARGS)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix-only --quiet

@@ -236,7 +236,11 @@ def test_no_subclass_loses_its_value(before, after):
     assert 1 == len(diff(freeze(before), freeze(after)))
 
 
-@pytest.mark.parametrize("value", [len, print, math, int, lambda: 0, Mock()], ids=str)
+@pytest.mark.parametrize(
+    "value",
+    [len, print, math, int, lambda: 0, Mock()],
+    ids=["len", "print", "math", "int", "lambda", "mock"],
+)
 def test_what_is_no_data_is_marked(value):
     """Code, modules and open files are marked, with their type and repr."""
     assert isinstance(back(value), Opaque)
