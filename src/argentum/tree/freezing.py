@@ -8,7 +8,6 @@ is hashed here. Whether the host changed its state in place or built it anew mak
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ormsgpack import packb
@@ -95,7 +94,7 @@ class Freezer:
         self.around.append(id(value))
         try:
             if type(value) is list:
-                return self._lay_out(Parts(_LIST, None, None, value[:]), old, limit)
+                return self._items(_LIST, None, value[:], old, limit)
             if type(value) is dict and old is not None and old.names is not None:
                 now = value.copy()  # at once, so that keys and values belong together
                 names = list(now)
@@ -146,30 +145,39 @@ class Freezer:
         return self.entry(value, guess, SMALL_BYTES)
 
     def _lay_out(self, parts: Parts, old: Branch | None, limit: int) -> Entry | None:
+        if parts.keys is None:
+            values = sorted(parts.values, key=pack) if parts.kind in _SETS else parts.values
+            return self._items(parts.kind, parts.head, values, old, limit)
         if old is not None and old.kind is not parts.kind:
             old = None
         old_pages = [] if old is None else pages_of(old)
-        joined: Mapping[Page, bytes] = {} if old is None else old.joined
-        if parts.keys is not None:
-            keys = list(map(pack, parts.keys))
-            pages = keyed_pages(self.entry, keys, parts.values, old_pages)
-        else:
-            values = sorted(parts.values, key=pack) if parts.kind in _SETS else parts.values
-            pages = ItemPages(self.entry).lay_out(values, old_pages, joined)
+        pages = keyed_pages(self.entry, list(map(pack, parts.keys)), parts.values, old_pages)
         if old is not None and pages == old_pages and old.head == parts.head:
             return old
         names = parts.keys if parts.kind is _DICT else None
         top = group_pages(pages, None if old is None else old.top)
-        made = _branch(parts.kind, parts.head, top, limit, names)
-        if made is not None and parts.keys is None and len(pages) >= MANY_PAGES:
-            made.joined = join(pages, joined)
-            if old is not None:
-                old.joined = {}  # only the last of a row of lists is likely to come again
+        return _branch(parts.kind, parts.head, top, limit, names)
+
+    def _items(
+        self, kind: Kind, head: object, values: list[object], old: Branch | None, limit: int
+    ) -> Entry | None:
+        """Freeze what has no keys."""
+        paging = ItemPages(self.entry)
+        if old is None or old.kind is not kind:
+            return _branch(kind, head, group_pages(paging.lay_out(values, [], {}), None), limit)
+        old_pages = pages_of(old)
+        pages = paging.lay_out(values, old_pages, old.joined)
+        if pages == old_pages and head == old.head:
+            return old
+        made = _branch(kind, head, group_pages(pages, old.top), limit)
+        if made is not None and len(pages) >= MANY_PAGES:
+            made.joined = join(pages, old.joined)
+            old.joined = {}  # only the last of a row of lists is likely to come again
         return made
 
 
 def _branch(
-    kind: Kind, head: object, top: Page | Group, limit: int, names: list[str] | None
+    kind: Kind, head: object, top: Page | Group, limit: int, names: list[str] | None = None
 ) -> Branch | None:
     return None if top.size <= limit else Branch(kind, head, top, names=names)
 
