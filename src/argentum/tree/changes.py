@@ -160,7 +160,7 @@ class _Walk:
         if same_leaf(old, new):
             return
         kind = type(old)
-        if kind is not type(new):
+        if kind is not type(new) or kind in ATOMS:
             self.emit(CHANGED, path, source, old, new)
         elif kind is dict:
             left, right = _by_key(old), _by_key(new)

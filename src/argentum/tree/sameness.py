@@ -8,8 +8,10 @@ from collections.abc import Hashable
 from operator import itemgetter
 from typing import Any
 
+from ormsgpack import packb
+
 from argentum.tree.chunks import reference_of
-from argentum.tree.encoding import pack
+from argentum.tree.encoding import OPTIONS, is_ambiguous, pack
 from argentum.tree.kinds import Record
 from argentum.tree.nodes import Entry
 from argentum.tree.tree import thaw_entry
@@ -73,8 +75,14 @@ def surely_same(old: Any, new: Any) -> bool:
     """Tell quickly, for most values that are the same, that they are."""
     if same_leaf(old, new):
         return True
-    same_kind = type(old) is type(new) and type(old) in _PLAIN_CONTAINERS
-    return same_kind and pack(old) == pack(new)
+    if type(old) is not type(new) or type(old) not in _PLAIN_CONTAINERS:
+        return False
+    try:
+        if packb(old, None, OPTIONS) != packb(new, None, OPTIONS):
+            return False
+    except TypeError:
+        return pack(old) == pack(new)
+    return not is_ambiguous(old) or pack(old) == pack(new)
 
 
 def same_entry(old: Entry, new: Entry) -> bool:
