@@ -7,7 +7,12 @@ from pathlib import Path
 
 project = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["project"]
 extras = project["optional-dependencies"]
-for requirement in [*project["dependencies"], *extras["lint"], *extras["conditions"]]:
+for requirement in [
+    *project["dependencies"],
+    *extras["lint"],
+    *extras["conditions"],
+    *extras["sign"],
+]:
     found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
     if not found:
         sys.exit(f"{requirement!r} is no plain lower bound (`name>=version`).")

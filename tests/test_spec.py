@@ -98,7 +98,6 @@ def test_unbuilt_parts_of_a_session_read_as_none():
     assert not names["tracker"] or printed
 
 
-@not_built("handoff")
 def test_first_page_handoff():
     """The first page's handoff carries its summary and confidence."""
     names, _ = run_snippet("first_page_handoff")
@@ -107,7 +106,6 @@ def test_first_page_handoff():
     assert 0.85 == names["handoff"].confidence
 
 
-@not_built("handoff")
 def test_handoff():
     """A handoff survives JSON and can be receipted."""
     names, printed = run_snippet("handoff")

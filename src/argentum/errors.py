@@ -6,6 +6,7 @@ Everything that Argentum raises on purpose.
     ├── NotFoundError      (KeyError)     no run, label, path or option of that name
     ├── LimitError         (ValueError)   more than a limit allows
     ├── FormatError        (ValueError)   a file or document is not what it should be
+    ├── VerificationError  (ValueError)   a signature, digest or term of a document does not hold
     ├── StoreError         (OSError)      the place where runs are kept cannot be used
     └── MissingExtraError  (ImportError)  an optional library is not installed
 
@@ -48,6 +49,14 @@ class LimitError(ArgentumError, ValueError):
 
 class FormatError(ArgentumError, ValueError):
     """A file or document is not what it should be."""
+
+
+class VerificationError(ArgentumError, ValueError):
+    """A signature, digest or term of a document does not hold; `part` says which."""
+
+    def __init__(self, message: str, part: str = "document") -> None:
+        super().__init__(message)
+        self.part = part
 
 
 class StoreError(ArgentumError, OSError):

@@ -1,0 +1,100 @@
+"""
+One form of bytes for each JSON value (RFC 8785, JCS), so that equal documents have equal digests.
+
+Numbers are those of JSON's readers, which know only floats: `1.0` is written `1`, and an integer
+beyond 2^53 is refused because another reader would round it. Such numbers travel as text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import rfc8785
+
+from argentum.errors import InputError, shown
+
+MAX_DEPTH = 100
+LARGEST_INTEGER = 2**53 - 1
+
+
+def canonical(value: Any) -> bytes:
+    """
+    Write a JSON value in its canonical form.
+
+    Raises:
+        InputError: it holds what JSON does not carry exactly; the message says where.
+    """
+    try:
+        return rfc8785.dumps(value)
+    except (rfc8785.CanonicalizationError, RecursionError):
+        plain(value, "The value")
+        raise
+
+
+def digest(data: bytes) -> str:
+    """Give `sha256:` and the hexadecimal digest of the bytes."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def plain(value: Any, where: str, depth: int = 0) -> Any:
+    """
+    Copy a value, of which JSON must carry every part exactly; tuples become lists.
+
+    Raises:
+        InputError: a part of it would not arrive as it was sent; the message says where.
+    """
+    if value is None or value is True or value is False:
+        return value
+    kind = type(value)
+    if kind is str:
+        return text(value, where)
+    if kind is int:
+        return _integer(value, where)
+    if kind is float:
+        return _finite(value, where)
+    if kind in (list, tuple, dict):
+        if depth == MAX_DEPTH:
+            raise refused(where, value, f"at most {MAX_DEPTH} levels")
+        return _container(value, where, depth + 1)
+    raise refused(where, value, "text, a number, a boolean, None, a list or a dict")
+
+
+def text(value: Any, where: str) -> str:
+    """Give a text that UTF-8 can write."""
+    if type(value) is not str:
+        raise refused(where, value, "text")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise refused(where, value, "text without lone surrogates") from None
+    return value
+
+
+def refused(where: str, value: object, would: str) -> InputError:
+    """Build the error that names the field, its value and what would do."""
+    return InputError(f"{where} is {shown(value)}; {would} would work.")
+
+
+def _container(value: Any, where: str, depth: int) -> Any:
+    if type(value) is dict:
+        return {
+            text(key, f"A key of {where}"): plain(item, f"{where}.{key}", depth)
+            for key, item in value.items()
+        }
+    return [plain(item, f"{where}[{index}]", depth) for index, item in enumerate(value)]
+
+
+def _integer(value: int, where: str) -> int:
+    if abs(value) > LARGEST_INTEGER:
+        hint = "an integer within ±(2^53 - 1), which every reader of JSON keeps, or text"
+        raise refused(where, value, hint)
+    return value
+
+
+def _finite(value: float, where: str) -> float:
+    if not math.isfinite(value):
+        raise refused(where, value, "a finite number, or text")
+    return value

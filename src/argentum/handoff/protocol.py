@@ -1,0 +1,294 @@
+"""`HandoffProtocol`: make handoffs, write and read them, and answer with receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, Unpack
+
+from argentum import clock
+from argentum.errors import FormatError, InputError, VerificationError, shown
+from argentum.handoff import document, receipts, signing
+from argentum.handoff import fields as of
+from argentum.handoff.canonical import digest
+from argentum.handoff.chaining import following
+from argentum.handoff.details import HandoffDetails, ReceiptDetails
+from argentum.handoff.document import Handoff
+from argentum.handoff.keys import ALGORITHMS, Key
+from argentum.handoff.receipts import Receipt
+from argentum.handoff.signing import MEMBERS, Signed
+from argentum.handoff.terms import check_terms
+from argentum.security.documents import DocumentLimits, read_json
+
+HANDOFF_TYPE = "argentum-handoff+jws"
+RECEIPT_TYPE = "argentum-receipt+jws"
+LIMITS = DocumentLimits(max_bytes=8 << 20, max_depth=100, max_values=200_000)
+_Document = TypeVar("_Document", Handoff, Receipt)
+
+
+class HandoffProtocol:
+    """
+    Hand work from one agent to another so that both can check what arrived.
+
+        protocol = HandoffProtocol()
+        handoff = protocol.create_handoff("researcher", "writer", "Found 3 sources", ["notes.json"])
+        received = protocol.from_json(protocol.to_json(handoff))
+        receipt = protocol.generate_receipt(received, "accepted")
+
+    With keys, what is made is signed, and what is read must be.
+
+    Args:
+        sign_with: the key to sign handoffs and receipts with; it verifies, too.
+        verify_with: the keys of those from whom handoffs and receipts may come. With any key here,
+            a document without a valid signature of one of them is refused.
+        algorithms: those that are allowed, of `HS256` and `EdDSA`.
+
+    Raises:
+        InputError: two keys have one name, or an algorithm is not known.
+    """
+
+    def __init__(
+        self,
+        *,
+        sign_with: Key | None = None,
+        verify_with: Iterable[Key] = (),
+        algorithms: Sequence[str] = ALGORITHMS,
+    ) -> None:
+        self._key = sign_with
+        self._keys = _by_name([*([sign_with] if sign_with else []), *verify_with])
+        self._algorithms = tuple(of.list_of(of.one_of(*ALGORITHMS))(algorithms, "algorithms"))
+
+    # ------------------------------------------------------------ handoffs
+
+    def create_handoff(  # noqa: PLR0913 - the fields that every handoff has
+        self,
+        from_agent: str,
+        to_agent: str,
+        context_summary: str,
+        artifacts: Sequence[str] = (),
+        confidence: float = 1.0,
+        suggested_next_action: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        *,
+        parent: Handoff | None = None,
+        **details: Unpack[HandoffDetails],
+    ) -> Handoff:
+        """
+        Make a handoff; it is signed if this protocol has a key.
+
+        Args:
+            artifacts: names of what was made; `artifact_refs` say what is in them.
+            confidence: from 0 to 1.
+            metadata: anything that JSON carries exactly.
+            parent: the handoff by which the sender got the work. The new one goes on with its
+                chain and has one hop less in its budget.
+            details: further fields of `Handoff`.
+
+        Raises:
+            InputError: a field cannot be used; the message says which, its value and what would do.
+            LimitError: the parent's budget has no hop left.
+        """
+        given: dict[str, Any] = {"schema": document.SCHEMA, **details}
+        given.setdefault("handoff_id", f"hf_{clock.random_hex(32)}")
+        given.setdefault("timestamp", of.as_moment(clock.now_ns()))
+        handoff = Handoff(
+            from_agent=from_agent,
+            to_agent=to_agent,
+            context_summary=context_summary,
+            artifacts=artifacts,  # type: ignore[arg-type]  # checked and copied there
+            confidence=confidence,
+            suggested_next_action=suggested_next_action,
+            metadata={} if metadata is None else metadata,
+            **given,
+        )
+        return self.sign(handoff if parent is None else following(parent, handoff))
+
+    def sign(self, handoff: Handoff) -> Handoff:
+        """Sign a handoff, if this protocol has a key; one that is signed stays as it is."""
+        return handoff if handoff.signed else self._signed(handoff, HANDOFF_TYPE)
+
+    def to_json(self, handoff: Handoff) -> str:
+        """
+        Write a handoff: as it was signed, or in its canonical form.
+
+        Raises:
+            InputError: its artifacts or metadata were changed after it was signed.
+        """
+        if handoff.signed is None:
+            return handoff.canonical().decode()
+        if _handoff(read_json(handoff.signed.payload)) != handoff:
+            raise InputError(
+                f"The handoff {shown(handoff.handoff_id)} was changed after it was signed; "
+                "make a new one with create_handoff."
+            )
+        return handoff.signed.to_json()
+
+    def from_json(self, data: str | bytes) -> Handoff:
+        """
+        Read a handoff.
+
+        This checks form and signature; that it has not expired and is for you is checked by
+        `verify`.
+
+        Raises:
+            FormatError: it is no handoff; the message names the field.
+            LimitError: it is larger than 8 MiB, or nests too deep.
+            VerificationError: this protocol has keys and the signature does not hold, or it is
+                signed and this protocol has no keys.
+        """
+        return self._read(data, _handoff, HANDOFF_TYPE)
+
+    def from_signed(self, signed: Signed) -> Handoff:
+        """Read a handoff whose signature came beside it (`Signed.detached`); as `from_json`."""
+        return self._verified(signed, _handoff, HANDOFF_TYPE)
+
+    def verify(
+        self, data: str | bytes | Signed, *, audience: str | None = None, at_ns: int | None = None
+    ) -> Handoff:
+        """
+        Read a handoff and check that it may be accepted: signed, in time, and for this agent.
+
+        Args:
+            audience: the agent that wants to accept it; None does not ask.
+            at_ns: when, in nanoseconds since 1970; by default now.
+
+        Raises:
+            FormatError: it is no handoff.
+            VerificationError: something does not hold; `part` says what.
+        """
+        handoff = self.from_signed(data) if isinstance(data, Signed) else self.from_json(data)
+        check_terms(handoff, audience, clock.now_ns() if at_ns is None else at_ns)
+        return handoff
+
+    # ------------------------------------------------------------ receipts
+
+    def generate_receipt(
+        self,
+        handoff: Handoff,
+        status: str,
+        *,
+        after: Receipt | None = None,
+        observed: bytes | None = None,
+        **details: Unpack[ReceiptDetails],
+    ) -> Receipt:
+        """
+        Answer a handoff; the receipt is signed if this protocol has a key.
+
+        Args:
+            status: `received`, `accepted`, `rejected`, `expired`, and after `accepted` one of
+                `completed`, `failed`, `canceled`.
+            after: the receipt before, if there is one.
+            observed: what the agent saw, of which the receipt keeps the digest.
+            details: `reason_code` and `reason` (for `rejected` and `failed`), `result_refs` or
+                `no_output=True` (for `completed`), `agent` (by default the receiver), `coverage`,
+                `cost_usd`.
+
+        Raises:
+            InputError: the status cannot follow, or needs something that is missing.
+        """
+        receipts.refuse_status(status, after)
+        digest_of_handoff = digest(handoff.canonical())
+        if after and (after.handoff_id, after.handoff_digest) != (
+            handoff.handoff_id,
+            digest_of_handoff,
+        ):
+            raise InputError(
+                f"The receipt {shown(after.receipt_id)} before is of handoff "
+                f"{shown(after.handoff_id)}, not of these bytes of {shown(handoff.handoff_id)}."
+            )
+        given: dict[str, Any] = {"agent": handoff.audience or handoff.to_agent, **details}
+        receipt = Receipt(
+            receipt_id=f"rc_{clock.random_hex(32)}",
+            handoff_id=handoff.handoff_id,
+            handoff_digest=digest_of_handoff,
+            status=status,
+            at=of.as_moment(clock.now_ns()),
+            prev_receipt_digest=after.digest if after else None,
+            observed_digest=None if observed is None else digest(observed),
+            **given,
+        )
+        return self._signed(receipt, RECEIPT_TYPE)
+
+    def receipt_to_json(self, receipt: Receipt) -> str:
+        """Write a receipt: as it was signed, or in its canonical form."""
+        return receipt.signed.to_json() if receipt.signed else receipt.canonical().decode()
+
+    def receipt_from_json(self, data: str | bytes) -> Receipt:
+        """Read a receipt; raises as `from_json` does."""
+        return self._read(data, _receipt, RECEIPT_TYPE)
+
+    # ------------------------------------------------------------ signatures
+
+    def _signed(self, made: _Document, typ: str) -> _Document:
+        if self._key is not None:
+            _refuse_foreign(made, self._key)
+            object.__setattr__(made, "signed", signing.sign(made.canonical(), self._key, typ))
+        return made
+
+    def _read(self, data: str | bytes, build: Callable[[Any], _Document], typ: str) -> _Document:
+        try:
+            value = read_json(data, limits=LIMITS)
+        except FormatError as error:
+            if not self._keys:
+                raise
+            raise VerificationError(f"It cannot be read: {error}", "envelope") from error
+        if _is_envelope(value):
+            return self._verified(Signed.from_members(value), build, typ)
+        if self._keys:
+            raise VerificationError(
+                "It is not signed, and this protocol has keys; let the sender sign it, "
+                "or read it with a HandoffProtocol that has none.",
+                "signature",
+            )
+        return build(value)
+
+    def _verified(self, signed: Signed, build: Callable[[Any], _Document], typ: str) -> _Document:
+        key = signing.verify(signed, self._keys, typ, self._algorithms)
+        made = build(read_json(signed.payload, limits=LIMITS))
+        _refuse_foreign(made, key)
+        object.__setattr__(made, "signed", signed)
+        return made
+
+
+def _by_name(keys: Iterable[Key]) -> dict[str, Key]:
+    named: dict[str, Key] = {}
+    for key in keys:
+        if named.setdefault(key.kid, key) is not key:
+            raise InputError(f"Two keys are named {shown(key.kid)}; give each its own kid.")
+    return named
+
+
+def _is_envelope(value: object) -> bool:
+    """Tell whether it is, or was, a signed document; one of its members may be altered."""
+    if not isinstance(value, dict):
+        return False
+    return bool(MEMBERS & value.keys()) and not {"from_agent", "handoff_id"} & value.keys()
+
+
+def _refuse_foreign(made: Handoff | Receipt, key: Key) -> None:
+    """Refuse a signature in another agent's name."""
+    field = "from_agent" if isinstance(made, Handoff) else "agent"
+    agent = getattr(made, field)
+    if key.agents is not None and agent not in key.agents:
+        allowed = ", ".join(map(repr, sorted(key.agents))) or "nobody"
+        raise VerificationError(
+            f"{field} is {shown(agent)}, but the key {shown(key.kid)} signs for {allowed} only.",
+            field,
+        )
+
+
+def _handoff(value: Any) -> Handoff:
+    return _document(Handoff, document.CHECKS, value)
+
+
+def _receipt(value: Any) -> Receipt:
+    return _document(Receipt, receipts.CHECKS, value)
+
+
+def _document(kind: type[_Document], checks: of.Checks, value: Any) -> _Document:
+    name = kind.__name__.lower()
+    if not isinstance(value, dict):
+        raise FormatError(f"{shown(value)} is no {name}; a JSON object would work.")
+    try:
+        return of.read(kind, checks, value)
+    except InputError as error:
+        raise FormatError(f"The {name} cannot be used: {error}") from error
