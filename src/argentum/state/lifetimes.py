@@ -13,11 +13,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from argentum.state.history import is_same
-from argentum.state.placing import on_the_way, read_way
+from argentum.state.placing import on_the_way
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Change, Path, Tree, diff
 from argentum.tree.changes import ADDED, MOVED, REMOVED
-from argentum.tree.following import READ_AHEAD, Follower, follow
+from argentum.tree.following import READ_AHEAD, Follower, follow, read_way
 from argentum.tree.gaps import unread_gaps
 from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, Page, fill_all
@@ -96,9 +96,8 @@ def _backwards(
     trees = follow(head, [snapshot.tree for snapshot in reversed(snapshots)])
     places = zip(numbers, trees, strict=True)
     while window := list(islice(places, READ_AHEAD)):
-        tops = (tree.root.top for _, tree in window if tree and type(tree.root) is Branch)
         if isinstance(listed_at, int):
-            read_way(tops, listed_at)
+            read_way((tree for _, tree in window), listed_at)
         yield from window
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from argentum.tree.nodes import Group, Page, fill_all
+from argentum.tree.nodes import Group, Page
 
 _Node = Page | Group
 
@@ -67,29 +66,3 @@ def _begin_alike(old: _Node, new: _Node) -> bool:
 
 def _is_same(old: _Node, new: _Node) -> bool:
     return old is new or (old.digest is not None and old.digest == new.digest)
-
-
-def read_way(tops: Iterable[_Node], place: int) -> None:
-    """Read the groups over one place of many lists, those of one level in one go."""
-    level = {id(top): (top, place) for top in tops}
-    while level:
-        groups = {key: (one, at) for key, (one, at) in level.items() if type(one) is Group}
-        waiting: dict[int, list[Group]] = {}
-        for group, _ in groups.values():
-            if not group.is_filled():
-                waiting.setdefault(id(group.source), []).append(group)
-        for found in waiting.values():
-            fill_all(found)
-        level = {}
-        for group, at in groups.values():
-            below = _below(group, at)
-            if below is not None:
-                level[id(below[0])] = below
-
-
-def _below(group: Group, place: int) -> tuple[_Node, int] | None:
-    for child in group.children:
-        if place < child.count:
-            return child, place
-        place -= child.count
-    return None

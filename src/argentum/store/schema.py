@@ -105,8 +105,8 @@ FIND = f"""
 """
 
 ADD_CHUNK = "INSERT INTO chunk (digest, data) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
-CHUNK = "SELECT digest, data FROM chunk WHERE digest = ?"
-HAS_CHUNK = "SELECT digest FROM chunk WHERE digest = ?"
+CHUNK = "SELECT digest, data FROM chunk WHERE digest IN"
+HAS_CHUNK = "SELECT digest, digest FROM chunk WHERE digest IN"
 CHUNKS_AFTER = "SELECT digest, data FROM chunk WHERE digest > ? ORDER BY digest LIMIT ?"
 
 GAPS = """

@@ -25,8 +25,8 @@ from argentum.tree import Loader, Tree, load
 
 MEMORY = ":memory:"
 PAGE_EVENTS = 256
-PAGE_CHUNKS = 512
-"""After so many, other threads get their turn."""
+AT_ONCE = (1, 16, 256)
+"""For so many chunks there is a statement; after the most, other threads get their turn."""
 KNOWN_DIGESTS = 65_536
 """About 5 MB of memory; when there are more, the store forgets them and asks the file again."""
 MANY_CHUNKS = 32
@@ -246,15 +246,16 @@ class SqliteStore:
             raise _bad_values(row, error) from error
 
     def _find(self, statement: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Execute a statement for each digest; give the first and last column of what it finds."""
-        wanted = [(digest,) for digest in digests]
+        """Execute a statement that ends in `IN` for the digests, many at once; give its columns."""
+        wanted = list(digests)
         found: dict[bytes, bytes] = {}
-        for start in range(0, len(wanted), PAGE_CHUNKS):
-            with self._handle:
-                rows = self._handle.connection.executemany(
-                    statement, wanted[start : start + PAGE_CHUNKS]
-                )
-                found.update((row[0], row[-1]) for row in rows)
+        while wanted:
+            size = next((size for size in AT_ONCE if size >= len(wanted)), AT_ONCE[-1])
+            some = wanted[:size]
+            wanted = wanted[size:]
+            some += some[-1:] * (size - len(some))  # the same few statements for any number
+            with self._handle as execute:
+                found.update(execute(f"{statement} ({', '.join('?' * size)})", some))
         return found
 
 

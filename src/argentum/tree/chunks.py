@@ -16,9 +16,10 @@ of any two trees are kept once, and a chunk that came back changed is found out.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Container, Iterable, Iterator
+from functools import cache
 from typing import Any
-from weakref import WeakValueDictionary
 
 from ormsgpack import packb, unpackb
 
@@ -36,14 +37,23 @@ _INLINE, _CHUNK, _BRANCH = b"i", b"c", b"b"
 MOST_RECENT, RECENT_BYTES = 2000, 4096
 """How many entries a loader remembers, and up to which size: 8 MB at most."""
 
+FEW_NODES = 4096
+"""Nodes that a loader finds again before it looks for the first time which of them are gone."""
+
 Chunk = tuple[bytes, bytes]
 
 
 def digest_of(payload: bytes) -> bytes:
     """Give a chunk's name."""
+    digest: bytes = _blake2b()(payload, digest_size=DIGEST_BYTES).digest()
+    return digest
+
+
+@cache
+def _blake2b() -> Any:
     from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, which only stores need
 
-    return blake2b(payload, digest_size=DIGEST_BYTES).digest()
+    return blake2b
 
 
 def reference_of(entry: Entry, inline_bytes: int = INLINE_BYTES) -> bytes:
@@ -140,13 +150,19 @@ class Loader:
 
     def __init__(self, fetch: Fetch) -> None:
         self._fetch = fetch
-        self._nodes: WeakValueDictionary[bytes, Page | Group] = WeakValueDictionary()
+        self._nodes: dict[bytes, weakref.ref[Any]] = {}
+        """The pages and groups that any tree holds, and some that none holds any more."""
+        self._most_nodes = FEW_NODES
+        self._last: dict[type, dict[bytes, Any]] = {Page: {}, Group: {}}
+        """The children of the group read last: one version of a list has most of the next's."""
         self._recent: dict[bytes, bytes] = {}
         """Entries read of late: one version of a page has nearly all of those of the next."""
 
     def entry(self, reference: bytes) -> Entry:
         """Give the entry of a reference."""
-        return self._entries([reference])[0]
+        if reference[:1] == _CHUNK:
+            return self._entries([reference])[0]
+        return self._entry(reference, {})
 
     def _entries(self, references: list[bytes]) -> list[Entry]:
         wanted = [ref[1:] for ref in references if ref[:1] == _CHUNK]
@@ -159,7 +175,7 @@ class Loader:
             if len(recent) > MOST_RECENT:
                 recent = self._recent = {}
             recent.update((one, data) for one, data in read.items() if len(data) <= RECENT_BYTES)
-        return [self._entry(ref, found) for ref in references]
+        return [ref[1:] if ref[:1] == _INLINE else self._entry(ref, found) for ref in references]
 
     def _entry(self, reference: bytes, found: dict[bytes, bytes]) -> Entry:
         tag, content = reference[:1], reference[1:]
@@ -179,11 +195,16 @@ class Loader:
     def _stub(self, cls: Any, digest: bytes, count: int, size: int, mark: int) -> Any:
         """Make a node that fills itself when it is looked into."""
         known = self._nodes.get(digest)
-        if type(known) is cls:
-            return known
+        node = None if known is None else known()
+        if type(node) is cls:
+            return node
         node = cls.__new__(cls)
         node.digest, node.count, node.size, node.mark, node.source = digest, count, size, mark, self
-        self._nodes[digest] = node
+        if len(self._nodes) >= self._most_nodes:
+            held = list(self._nodes.items())  # at once, for other threads add to it
+            self._nodes = {one: found for one, found in held if found() is not None}
+            self._most_nodes = max(FEW_NODES, 2 * len(self._nodes))
+        self._nodes[digest] = weakref.ref(node)
         return node
 
     def fill(self, nodes: Iterable[Page | Group]) -> None:
@@ -208,16 +229,15 @@ class Loader:
             start += len(refs)
 
     def _children(self, content: list[Any]) -> list[Any]:
-        of_groups, digests, *numbers = content
+        of_groups, together, counts, sizes, marks = content
         cls = Group if of_groups else Page
-        get, stub = self._nodes.get, self._stub
-        children = []
-        start = 0
-        for count, size, mark in zip(*numbers, strict=True):
-            digest = digests[start : start + DIGEST_BYTES]
-            start += DIGEST_BYTES
-            known = get(digest)  # most often: one version of a list has nearly all of the last
-            children.append(known if type(known) is cls else stub(cls, digest, count, size, mark))
+        starts = range(0, len(together), DIGEST_BYTES)
+        digests = [together[start : start + DIGEST_BYTES] for start in starts]
+        children: list[Any] = list(map(self._last[cls].get, digests))
+        for at, child in enumerate(children):
+            if child is None:
+                children[at] = self._stub(cls, digests[at], counts[at], sizes[at], marks[at])
+        self._last[cls] = dict(zip(digests, children, strict=True))
         return children
 
     def _payloads(self, digests: list[bytes]) -> dict[bytes, bytes]:

@@ -93,11 +93,22 @@ def follow(path: str, trees: Sequence[Tree]) -> Iterator[Tree | None]:
         FormatError: a stored part is missing or was altered.
     """
     follower = Follower(path)
+    above, place = _first_place(follower.path)
     for start in range(0, len(trees), READ_AHEAD):
         window = trees[start : start + READ_AHEAD]
         if follower.path.parts:
             _read_tops(window)
+        if above is not None:
+            read_way(map(above.at, window), place)
         yield from map(follower.at, window)
+
+
+def _first_place(path: Path) -> tuple[Follower | None, int]:
+    """Give what finds the first list on the way, and the place in it; None if there is none."""
+    for depth, step in enumerate(path.parts):
+        if isinstance(step, int) and step >= 0:
+            return Follower(Path.of(path.parts[:depth])), step
+    return None, 0
 
 
 def _read_tops(trees: Iterable[Tree]) -> None:
@@ -109,6 +120,34 @@ def _read_tops(trees: Iterable[Tree]) -> None:
             waiting.setdefault((type(top), id(top.source)), []).append(top)
     for nodes in waiting.values():
         fill_all(nodes)
+
+
+def read_way(lists: Iterable[Tree | None], place: int) -> None:
+    """Read the groups over one place of many lists, those of one level in one go."""
+    roots = (found.root for found in lists if found is not None)
+    tops = (root.top for root in roots if type(root) is Branch and place < root.count)
+    level = {id(top): (top, place) for top in tops}
+    while level:
+        groups = {key: (one, at) for key, (one, at) in level.items() if type(one) is Group}
+        waiting: dict[int, list[Group]] = {}
+        for group, _ in groups.values():
+            if not group.is_filled():
+                waiting.setdefault(id(group.source), []).append(group)
+        for found in waiting.values():
+            fill_all(found)
+        level = {}
+        for group, at in groups.values():
+            below = _child_at(group, at)
+            if below is not None:
+                level[id(below[0])] = below
+
+
+def _child_at(group: Group, place: int) -> tuple[Page | Group, int] | None:
+    for child in group.children:
+        if place < child.count:
+            return child, place
+        place -= child.count
+    return None
 
 
 def _is_same(old: Entry | None, new: Entry) -> bool:
