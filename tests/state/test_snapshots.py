@@ -138,14 +138,21 @@ def test_errors_are_raised_or_handed_over():
 
 
 def test_taken_snapshots_are_handed_over():
-    """`on_snapshot` gets each snapshot with its label, tree and time."""
+    """`on_snapshot` gets each snapshot with its label, tree and time, and the live state."""
     taken: list[Snapshot] = []
-    history = StateDiff(on_snapshot=taken.append)
+    live: list[object] = []
+
+    def hand_over(snapshot: Snapshot, state: object) -> None:
+        taken.append(snapshot)
+        live.append(state)
+
+    history = StateDiff(on_snapshot=hand_over)
     history.snapshot("a", 1)
     history.snapshot("b", 2)
 
     assert [("a", 1), ("b", 2)] == [(one.label, one.tree.thaw()) for one in taken]
     assert taken[0].at_ns <= taken[1].at_ns
+    assert live == [1, 2]
 
 
 def test_snapshots_from_many_threads():

@@ -151,13 +151,13 @@ class AgentSession:
         """
         self.state_diff.snapshot(label, state)
 
-    def _keep_snapshot(self, taken: Snapshot) -> None:
+    def _keep_snapshot(self, taken: Snapshot, state: object) -> None:
         label, tree, at_ns, *_ = taken
         seq = self.run.record("snapshot", label, tree, agent=self.agent_id)
         before = self._last
         self._last = now = Snapshot(label, tree, at_ns, seq or 0, self.agent_id)
         if self._watchings:
-            self._check(now, before)
+            self._check(now, before, state)
 
     def watch(
         self,
@@ -197,13 +197,13 @@ class AgentSession:
         self._watchings = [*self._watchings, watching]
         return watching
 
-    def _check(self, now: Snapshot, before: Snapshot | None) -> None:
+    def _check(self, now: Snapshot, before: Snapshot | None, state: object) -> None:
         """Check all watches, and only then raise what one of them was asked to raise."""
         broken: LimitError | None = None
         for watching in self._watchings:
             if watching.is_on:
                 try:
-                    watching.see(now, before)
+                    watching.see(now, before, state)
                 except LimitError as error:
                     broken = broken or error
                 except FOREIGN_FAULTS as error:  # a guest never breaks its host

@@ -49,13 +49,21 @@ class Watching:
         """Watch no longer."""
         self.is_on = False
 
-    def see(self, snapshot: Snapshot, before: Snapshot | None) -> None:
+    def see(self, snapshot: Snapshot, before: Snapshot | None, live: object) -> None:
         """
         Check a snapshot that was recorded.
+
+        Args:
+            live: the state that it was taken of.
 
         Raises:
             LimitError: it breaks the watch, which was asked to raise.
         """
+        watcher = self._watcher
+        quick = watcher.live
+        if quick is not None and not watcher.is_broken and quick.holds(live, snapshot, before):
+            watcher.last_kept = snapshot
+            return
         thread = threading.get_ident()
         depth = self._depths.get(thread, 0)
         if depth == MAX_NESTED:

@@ -39,6 +39,7 @@ from argentum.state.expression import (
     Read,
     read_expression,
 )
+from argentum.state.live import Live
 from argentum.state.quick import quick
 from argentum.state.reading import (
     KEPT_VALUES,
@@ -180,6 +181,8 @@ class Checker:
         self._only_values = all(slot.read.how == VALUE for slot in slots)
         self._quick = quick(condition.expression)
         self._seen: list[tuple[list[Item], Outcome]] = []
+        self.live = Live.of(self._quick, condition.expression.reads, condition.path.parts)
+        """What answers from a live state, None if that takes more than numbers."""
 
     def check(self, snapshot: Snapshot, before: Snapshot | None = None) -> Outcome:
         """Tell whether the condition holds for a snapshot (see `Condition.check`)."""

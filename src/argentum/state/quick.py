@@ -39,7 +39,8 @@ class Quick:
     """A condition of numbers, and whether it can say anything of given values."""
 
     def __init__(self, holds: Term, numbers: Sequence[int], sizes: Sequence[int]) -> None:
-        self._holds = holds
+        self.holds = holds
+        """Tells whether it holds for floats and small integers, with sizes for containers."""
         self._numbers = numbers
         self._sizes = sizes
 
@@ -58,7 +59,7 @@ class Quick:
                 if counted[at] is None:
                     return None
             items = counted
-        answer: bool = self._holds(items)
+        answer: bool = self.holds(items)
         return answer
 
 

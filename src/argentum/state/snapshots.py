@@ -110,7 +110,7 @@ class StateDiff:
         self,
         *,
         max_snapshots: int | None = None,
-        on_snapshot: Callable[[Snapshot], None] | None = None,
+        on_snapshot: Callable[[Snapshot, Any], None] | None = None,
         on_error: Callable[[Exception], None] | None = None,
         look_up: Callable[[str], Tree | None] | None = None,
         security: SecuritySettings | None = None,
@@ -120,7 +120,8 @@ class StateDiff:
 
         Args:
             max_snapshots: keep only so many, forgetting the oldest; all by default.
-            on_snapshot: is called with each snapshot when it has been taken.
+            on_snapshot: is called with each snapshot when it has been taken, and with the live
+                state, which may be another by then.
             on_error: is called, instead of raising, when a snapshot cannot be taken.
             look_up: finds the tree of a label that was forgotten.
             security: its own limits; by default those of `argentum.configure_security`.
@@ -179,7 +180,7 @@ class StateDiff:
         limits = self._current_limits()
         taken = self._keep(label, tree if limits is None else limits.within(tree))
         if self._on_snapshot is not None:
-            self._on_snapshot(taken)
+            self._on_snapshot(taken, state)
 
     def _current_limits(self) -> Limits | None:
         settings = self._security or security_settings()

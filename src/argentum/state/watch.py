@@ -176,21 +176,23 @@ class Watcher:
         """What was said of the last state."""
         self._checker = checker or watch.checker()
         self._compares = watch.compares
-        self._is_broken = False
-        self._last_kept: Snapshot | None = None
+        self.live = self._checker.live if isinstance(self._checker, Checker) else None
+        """What tells quickly, for most snapshots that keep the watch, that they do."""
+        self.is_broken = False
+        self.last_kept: Snapshot | None = None
 
     def see(self, snapshot: Snapshot, before: Snapshot | None) -> Break | None:
         """Check the next state; give the break if there is a new one."""
         self.outcome = outcome = self._checker.check(snapshot, before)
         if outcome.held:
-            self._is_broken = False
-            self._last_kept = snapshot
+            self.is_broken = False
+            self.last_kept = snapshot
             return None
-        if outcome.held is None or (self._is_broken and not self._compares):
+        if outcome.held is None or (self.is_broken and not self._compares):
             return None
-        self._is_broken = True
+        self.is_broken = True
         values = self._checker.values(snapshot, before)
-        return Break(self.watch, snapshot, before, outcome.why, values, self._last_kept)
+        return Break(self.watch, snapshot, before, outcome.why, values, self.last_kept)
 
 
 def _name_of(condition: object) -> str:
