@@ -1,20 +1,24 @@
 """
 One form of bytes for each JSON value (RFC 8785, JCS), so that equal documents have equal digests.
 
-Numbers are those of JSON's readers, which know only floats: `1.0` is written `1`, and an integer
-beyond 2^53 is refused because another reader would round it. Such numbers travel as text.
+Numbers are floats, as for most readers of JSON: `1.0` is written `1`, and an integer beyond 2^53 is
+refused because another reader would round it. Such numbers travel as text. A float beyond 2^53 is
+written as an integer and read as a float again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 from typing import Any
 
 import rfc8785
 
-from argentum.errors import InputError, shown
+from argentum.errors import FormatError, InputError, shown
+from argentum.security.documents import DocumentLimits, read_json
 
+_LONG_NUMBER = re.compile(r"\d{16}")
 MAX_DEPTH = 100
 LARGEST_INTEGER = 2**53 - 1
 
@@ -31,6 +35,18 @@ def canonical(value: Any) -> bytes:
     except (rfc8785.CanonicalizationError, RecursionError):
         plain(value, "The value")
         raise
+
+
+def read(data: str | bytes, limits: DocumentLimits) -> Any:
+    """
+    Read a JSON value, with large integers as the floats that `canonical` wrote.
+
+    Raises:
+        FormatError, LimitError: as `read_json`, or an integer is not one that a float holds.
+    """
+    value = read_json(data, limits=limits)
+    text = data if isinstance(data, str) else data.decode()
+    return _with_floats(value) if _LONG_NUMBER.search(text) else value
 
 
 def digest(data: bytes) -> str:
@@ -76,6 +92,27 @@ def text(value: Any, where: str) -> str:
 def refused(where: str, value: object, would: str) -> InputError:
     """Build the error that names the field, its value and what would do."""
     return InputError(f"{where} is {shown(value)}; {would} would work.")
+
+
+def _with_floats(value: Any) -> Any:
+    if type(value) is dict:
+        return {key: _with_floats(item) for key, item in value.items()}
+    if type(value) is list:
+        return [_with_floats(item) for item in value]
+    if type(value) is int and abs(value) > LARGEST_INTEGER:
+        return _as_float(value)
+    return value
+
+
+def _as_float(value: int) -> float:
+    try:
+        if rfc8785.dumps(float(value)) == str(value).encode():
+            return float(value)
+    except OverflowError:
+        pass
+    raise FormatError(
+        f"The number {shown(value)} is more than readers of JSON keep exactly; write it as text."
+    )
 
 
 def _container(value: Any, where: str, depth: int) -> Any:

@@ -178,6 +178,8 @@ class Handoff:
     def __post_init__(self) -> None:
         of.settle(self, CHECKS)
         _refuse_duplicates(self)
+        if self.chain:
+            _refuse_wrong_chain(self, self.chain)
         if not self.handoff_id:
             bare = hashlib.sha256(self.canonical()).hexdigest()
             object.__setattr__(self, "handoff_id", f"hf_{bare[:32]}")
@@ -310,3 +312,18 @@ def _refuse_duplicates(handoff: Handoff) -> None:
                     f"another {key} for each would work."
                 )
             seen.add(found)
+
+
+def _refuse_wrong_chain(handoff: Handoff, chain: Chain) -> None:
+    """Refuse a chain that does not lead here."""
+    ends = (handoff.from_agent, handoff.to_agent)
+    if chain.path and (chain.path[-2:] != ends or len(chain.path) != chain.hop + 1):
+        raise InputError(
+            f"chain.path is {shown(chain.path)}; the agents from the first to "
+            f"{ends[0]!r} and {ends[1]!r}, one more than {chain.hop} hops, would work."
+        )
+    if chain.facts_digests and len(chain.facts_digests) != chain.hop:
+        raise InputError(
+            f"chain.facts_digests has {len(chain.facts_digests)} of {chain.hop} hops; "
+            "one for each hop would work."
+        )

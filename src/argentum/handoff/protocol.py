@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from argentum import clock
 from argentum.errors import FormatError, InputError, VerificationError, shown
-from argentum.handoff import document, receipts, signing
+from argentum.handoff import canonical, document, receipts, signing
 from argentum.handoff import fields as of
-from argentum.handoff.canonical import digest
+from argentum.handoff.artifacts import Source, check_artifacts
 from argentum.handoff.chaining import following
 from argentum.handoff.details import HandoffDetails, ReceiptDetails
 from argentum.handoff.document import Handoff
@@ -17,11 +18,12 @@ from argentum.handoff.keys import ALGORITHMS, Key
 from argentum.handoff.receipts import Receipt
 from argentum.handoff.signing import MEMBERS, Signed
 from argentum.handoff.terms import check_terms
-from argentum.security.documents import DocumentLimits, read_json
+from argentum.security.documents import DocumentLimits
 
 HANDOFF_TYPE = "argentum-handoff+jws"
 RECEIPT_TYPE = "argentum-receipt+jws"
 LIMITS = DocumentLimits(max_bytes=8 << 20, max_depth=100, max_values=200_000)
+Data = str | bytes | Signed
 _Document = TypeVar("_Document", Handoff, Receipt)
 
 
@@ -76,7 +78,7 @@ class HandoffProtocol:
         Make a handoff; it is signed if this protocol has a key.
 
         Args:
-            artifacts: names of what was made; `artifact_refs` say what is in them.
+            artifacts: names of what was made; those of `artifact_refs` are added.
             confidence: from 0 to 1.
             metadata: anything that JSON carries exactly.
             parent: the handoff by which the sender got the work. The new one goes on with its
@@ -100,6 +102,7 @@ class HandoffProtocol:
             metadata={} if metadata is None else metadata,
             **given,
         )
+        handoff = _with_all_named(handoff)
         return self.sign(handoff if parent is None else following(parent, handoff))
 
     def sign(self, handoff: Handoff) -> Handoff:
@@ -115,16 +118,16 @@ class HandoffProtocol:
         """
         if handoff.signed is None:
             return handoff.canonical().decode()
-        if _handoff(read_json(handoff.signed.payload)) != handoff:
+        if _handoff(canonical.read(handoff.signed.payload, LIMITS)) != handoff:
             raise InputError(
                 f"The handoff {shown(handoff.handoff_id)} was changed after it was signed; "
                 "make a new one with create_handoff."
             )
         return handoff.signed.to_json()
 
-    def from_json(self, data: str | bytes) -> Handoff:
+    def from_json(self, data: Data) -> Handoff:
         """
-        Read a handoff.
+        Read a handoff: a text, its bytes, or `Signed.detached` with a signature that came beside.
 
         This checks form and signature; that it has not expired and is for you is checked by
         `verify`.
@@ -137,26 +140,30 @@ class HandoffProtocol:
         """
         return self._read(data, _handoff, HANDOFF_TYPE)
 
-    def from_signed(self, signed: Signed) -> Handoff:
-        """Read a handoff whose signature came beside it (`Signed.detached`); as `from_json`."""
-        return self._verified(signed, _handoff, HANDOFF_TYPE)
-
     def verify(
-        self, data: str | bytes | Signed, *, audience: str | None = None, at_ns: int | None = None
+        self,
+        data: Data,
+        *,
+        audience: str | None = None,
+        artifacts_in: Source | None = None,
+        at_ns: int | None = None,
     ) -> Handoff:
         """
         Read a handoff and check that it may be accepted: signed, in time, and for this agent.
 
         Args:
             audience: the agent that wants to accept it; None does not ask.
+            artifacts_in: the folder of the artifacts, or their contents by name; None does not ask.
             at_ns: when, in nanoseconds since 1970; by default now.
 
         Raises:
             FormatError: it is no handoff.
             VerificationError: something does not hold; `part` says what.
         """
-        handoff = self.from_signed(data) if isinstance(data, Signed) else self.from_json(data)
+        handoff = self.from_json(data)
         check_terms(handoff, audience, clock.now_ns() if at_ns is None else at_ns)
+        if artifacts_in is not None:
+            check_artifacts(handoff, artifacts_in)
         return handoff
 
     # ------------------------------------------------------------ receipts
@@ -186,7 +193,7 @@ class HandoffProtocol:
             InputError: the status cannot follow, or needs something that is missing.
         """
         receipts.refuse_status(status, after)
-        digest_of_handoff = digest(handoff.canonical())
+        digest_of_handoff = canonical.digest(handoff.canonical())
         if after and (after.handoff_id, after.handoff_digest) != (
             handoff.handoff_id,
             digest_of_handoff,
@@ -203,7 +210,7 @@ class HandoffProtocol:
             status=status,
             at=of.as_moment(clock.now_ns()),
             prev_receipt_digest=after.digest if after else None,
-            observed_digest=None if observed is None else digest(observed),
+            observed_digest=None if observed is None else canonical.digest(observed),
             **given,
         )
         return self._signed(receipt, RECEIPT_TYPE)
@@ -212,9 +219,42 @@ class HandoffProtocol:
         """Write a receipt: as it was signed, or in its canonical form."""
         return receipt.signed.to_json() if receipt.signed else receipt.canonical().decode()
 
-    def receipt_from_json(self, data: str | bytes) -> Receipt:
+    def receipt_from_json(self, data: Data) -> Receipt:
         """Read a receipt; raises as `from_json` does."""
         return self._read(data, _receipt, RECEIPT_TYPE)
+
+    def verify_receipts(
+        self, handoff: Handoff, written: Sequence[str | bytes | Receipt]
+    ) -> list[Receipt]:
+        """
+        Check that receipts belong to a handoff and to each other; give them.
+
+        Args:
+            written: the first one first, as they arrived or as they were read.
+
+        Raises:
+            VerificationError: `part` names the receipt and what of it does not hold, such as
+                `receipts[1].signature` or `receipts[0].handoff_digest`.
+        """
+        read = [self._receipt_at(index, one) for index, one in enumerate(written)]
+        receipts.check_chain(read, handoff.handoff_id, canonical.digest(handoff.canonical()))
+        meant = handoff.audience or handoff.to_agent
+        if read and read[0].agent != meant:
+            raise VerificationError(
+                f"agent of receipt 0 is {shown(read[0].agent)}; the handoff went to "
+                f"{shown(meant)}.",
+                "receipts[0].agent",
+            )
+        return read
+
+    def _receipt_at(self, index: int, written: str | bytes | Receipt) -> Receipt:
+        as_text = self.receipt_to_json(written) if isinstance(written, Receipt) else written
+        try:
+            return self.receipt_from_json(as_text)
+        except VerificationError as error:
+            raise VerificationError(str(error), f"receipts[{index}].{error.part}") from error
+        except FormatError as error:
+            raise VerificationError(str(error), f"receipts[{index}]") from error
 
     # ------------------------------------------------------------ signatures
 
@@ -224,9 +264,11 @@ class HandoffProtocol:
             object.__setattr__(made, "signed", signing.sign(made.canonical(), self._key, typ))
         return made
 
-    def _read(self, data: str | bytes, build: Callable[[Any], _Document], typ: str) -> _Document:
+    def _read(self, data: Data, build: Callable[[Any], _Document], typ: str) -> _Document:
+        if isinstance(data, Signed):
+            return self._verified(data, build, typ)
         try:
-            value = read_json(data, limits=LIMITS)
+            value = canonical.read(data, LIMITS)
         except FormatError as error:
             if not self._keys:
                 raise
@@ -243,7 +285,7 @@ class HandoffProtocol:
 
     def _verified(self, signed: Signed, build: Callable[[Any], _Document], typ: str) -> _Document:
         key = signing.verify(signed, self._keys, typ, self._algorithms)
-        made = build(read_json(signed.payload, limits=LIMITS))
+        made = build(canonical.read(signed.payload, LIMITS))
         _refuse_foreign(made, key)
         object.__setattr__(made, "signed", signed)
         return made
@@ -255,6 +297,12 @@ def _by_name(keys: Iterable[Key]) -> dict[str, Key]:
         if named.setdefault(key.kid, key) is not key:
             raise InputError(f"Two keys are named {shown(key.kid)}; give each its own kid.")
     return named
+
+
+def _with_all_named(handoff: Handoff) -> Handoff:
+    """Name the hashed artifacts among the artifacts, for readers who know only names."""
+    unnamed = [ref.name for ref in handoff.artifact_refs if ref.name not in handoff.artifacts]
+    return replace(handoff, artifacts=handoff.artifacts + unnamed) if unnamed else handoff
 
 
 def _is_envelope(value: object) -> bool:

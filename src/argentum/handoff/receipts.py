@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from argentum.errors import InputError, shown
+from argentum.errors import InputError, VerificationError, shown
 from argentum.handoff import fields as of
 from argentum.handoff.canonical import canonical, digest, text
 from argentum.handoff.document import ARTIFACT_REF, ArtifactRef
@@ -135,15 +135,42 @@ def refuse_status(status: object, last: Receipt | None) -> None:
     raise InputError(f"status is {shown(status)} after {before!r}, which is followed by {could}.")
 
 
-def overdue(
-    ack_by: str | None, complete_by: str | None, receipts: Sequence[Receipt], at_ns: int
-) -> str | None:
-    """Name the deadline that has passed without its receipt, `ack_by` or `complete_by`, or None."""
-    last = receipts[-1].status if receipts else None
-    if last in FINAL:
-        return None
-    if last != "accepted" and ack_by and at_ns > of.at_ns(ack_by):
-        return "ack_by"
-    if complete_by and at_ns > of.at_ns(complete_by):
-        return "complete_by"
-    return None
+def check_chain(receipts: Sequence[Receipt], handoff_id: str, handoff_digest: str) -> None:
+    """
+    Check that receipts are of one handoff, in their order, with none left out before the last.
+
+    That the last ones are missing cannot be seen from a chain.
+
+    Raises:
+        VerificationError: `part` names the receipt and its field, such as
+            `receipts[1].prev_receipt_digest`.
+    """
+    last = None
+    ids: set[str] = set()
+    for index, receipt in enumerate(receipts):
+        wanted = {
+            "handoff_id": handoff_id,
+            "handoff_digest": handoff_digest,
+            "prev_receipt_digest": last.digest if last else None,
+            "agent": last.agent if last else receipt.agent,
+        }
+        for name, value in wanted.items():
+            if getattr(receipt, name) != value:
+                raise VerificationError(
+                    f"{name} of receipt {index} is {shown(getattr(receipt, name))}; "
+                    f"{shown(value)} would follow.",
+                    f"receipts[{index}].{name}",
+                )
+        try:
+            refuse_status(receipt.status, last)
+        except InputError as error:
+            raise VerificationError(
+                f"In receipt {index}, {error}", f"receipts[{index}].status"
+            ) from error
+        if receipt.receipt_id in ids:
+            raise VerificationError(
+                f"receipt_id of receipt {index} is {shown(receipt.receipt_id)}, as before.",
+                f"receipts[{index}].receipt_id",
+            )
+        ids.add(receipt.receipt_id)
+        last = receipt
