@@ -7,11 +7,17 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+import orjson
+from ormsgpack import packb
+
 from argentum.errors import InputError
 from argentum.tree import Member, Record
+from argentum.tree.encoding import OPTIONS
 
 LARGEST = 2**63
 DEEPEST = 200
+_JSON_DEEPEST = 254
+"""Levels that orjson writes."""
 _NUMBERS = frozenset({"Decimal", "Fraction"})
 
 
@@ -25,7 +31,22 @@ def as_cel(value: Any, *, floats: bool = False) -> Any:
     Raises:
         InputError: the value nests too deep.
     """
+    if not floats and type(value) in (dict, list) and _is_cel(value):
+        return value
     return _as_cel(value, floats, 0)
+
+
+def _is_cel(value: Any) -> bool:
+    """Tell whether a container holds nothing but what CEL has: two passes in C, for large ones."""
+    deeper = value
+    for _ in range(_JSON_DEEPEST - DEEPEST):
+        deeper = [deeper]
+    try:
+        packb(value, None, OPTIONS)  # exact types, and text that is UTF-8
+        orjson.dumps(deeper, None, orjson.OPT_STRICT_INTEGER)  # no bytes, nothing large or deep
+    except TypeError:
+        return False
+    return True
 
 
 def _as_cel(value: Any, floats: bool, depth: int) -> Any:  # noqa: FBT001 - called for every value
