@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ HMAC = HmacKey("shared", b"a secret of thirty-two bytes, no less")
 ED25519 = Ed25519Key("alice-1", private=bytes(range(32)))
 PUBLIC = Ed25519Key("alice-1", public=ED25519.public_bytes())
 SIGNERS = {"hmac": (HMAC, HMAC), "ed25519": (ED25519, PUBLIC)}
-DIGEST = "sha256:" + "0" * 64
+DIGEST = "sha256:" + "0a1b2c3d" * 8
 
 
 def full_handoff(protocol: HandoffProtocol, **changes: object) -> Handoff:
@@ -66,7 +67,7 @@ def full_handoff(protocol: HandoffProtocol, **changes: object) -> Handoff:
 
 def walked(agents: str, carried: str) -> list[tuple[str, str, str]]:
     """Pair each step along agents, one letter each, with what it carried."""
-    return [(a, b, c) for a, b, c in zip(agents, agents[1:], carried, strict=True)]
+    return [(a, b, c) for a, b, c in zip(agents[:-1], agents[1:], carried, strict=True)]
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -83,7 +84,9 @@ JSON = st.recursive(
 DIGESTS = st.binary(min_size=32, max_size=32).map(lambda data: f"sha256:{data.hex()}")
 COUNTS = st.integers(0, 2**53 - 1)
 EXTRA = st.dictionaries(NAMES.map(lambda name: f"x-{name}"), JSON, max_size=2)
-MOMENTS = st.datetimes(timezones=st.timezones()) | st.just("2026-10-18T10:00:00.123456789Z")
+MOMENTS = st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=st.timezones()) | st.just(
+    "2026-10-18T10:00:00.123456789Z"
+)
 DETAILS = st.fixed_dictionaries(
     {},
     optional={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import PurePath
 
@@ -147,6 +147,13 @@ FAULTS = [
     ({"expires_at": "tomorrow"}, "expires_at is 'tomorrow'; a time with its zone"),
     ({"expires_at": "2026-13-01T00:00:00Z"}, "expires_at is '2026-13-01T00:00:00Z'; a time"),
     ({"expires_at": "2026-01-01T00:00:00"}, "expires_at is '2026-01-01T00:00:00'; a time"),
+    ({"expires_at": "2026-01-01T00:00:00+24:00"}, "expires_at is '2026-01-01T00:00:00+24:00'; a"),
+    ({"expires_at": "2026-02-30T00:00:00Z"}, "expires_at is '2026-02-30T00:00:00Z'; a time"),
+    (
+        {"expires_at": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=3)))},
+        "expires_at is datetime.datetime(1, 1, 1, 0, 0, tzinfo=",
+    ),
+    ({"expires_at": datetime(2026, 1, 1)}, "expires_at is datetime.datetime(2026, 1, 1, 0, 0); a"),
     ({"trace": {"traceparent": "00-1"}}, "trace.traceparent is '00-1'; a traceparent of W3C"),
     ({"open_items": ["x", 1]}, "open_items[1] is 1; text that is not empty would work."),
     (
@@ -161,7 +168,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("change, said", FAULTS, ids=[said[:30] for _, said in FAULTS])
+@pytest.mark.parametrize("change, said", FAULTS, ids=[said[:60] for _, said in FAULTS])
 def test_faults(change: dict, said: str):
     """What cannot be used is named with its field, its value and what would do."""
     with pytest.raises(InputError) as caught:

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from typing import Any
 
+import orjson
 import rfc8785
 
 from argentum.errors import FormatError, InputError, shown
 from argentum.security.documents import DocumentLimits, read_json
 
-_LONG_NUMBER = re.compile(r"\d{16}")
+LIMITS = DocumentLimits(max_bytes=8 << 20, max_depth=100, max_values=200_000)
+QUICK_BYTES = 8_000
+"""Fewer than any limit on a part of a document."""
+QUICK_LEVELS = 100
+_AS_WRITTEN = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 MAX_DEPTH = 100
 LARGEST_INTEGER = 2**53 - 1
 
@@ -37,16 +41,38 @@ def canonical(value: Any) -> bytes:
         raise
 
 
-def read(data: str | bytes, limits: DocumentLimits) -> Any:
+def read(data: str | bytes, limits: DocumentLimits = LIMITS) -> Any:
     """
     Read a JSON value, with large integers as the floats that `canonical` wrote.
 
     Raises:
         FormatError, LimitError: as `read_json`, or an integer is not one that a float holds.
+        InputError: `data` is neither text nor bytes.
     """
-    value = read_json(data, limits=limits)
-    text = data if isinstance(data, str) else data.decode()
-    return _with_floats(value) if _LONG_NUMBER.search(text) else value
+    if not isinstance(data, (str, bytes)):
+        raise InputError(f"{shown(data)} is no document; give bytes or text.")
+    try:
+        raw = data.encode() if isinstance(data, str) else data
+    except UnicodeEncodeError as error:
+        raise FormatError(f"The document is not UTF-8: {error.reason}.") from error
+    value = _read_as_written(raw)
+    return _with_floats(read_json(raw, limits=limits)) if value is None else value
+
+
+def _read_as_written(raw: bytes) -> Any:
+    """
+    Read what orjson writes alike; None for anything else.
+
+    That is most of what `canonical` wrote, ten times quicker than `read_json`. What is written
+    alike has no key twice; so short a text is within every limit but that of levels.
+    """
+    if len(raw) > QUICK_BYTES or raw.count(b"[") + raw.count(b"{") > QUICK_LEVELS:
+        return None
+    try:
+        value = orjson.loads(raw)
+        return value if orjson.dumps(value, option=_AS_WRITTEN) == raw else None
+    except (ValueError, TypeError):  # no JSON; an integer of more than 53 bits
+        return None
 
 
 def digest(data: bytes) -> str:

@@ -135,12 +135,12 @@ class Handoff:
     from_agent: str
     to_agent: str
     context_summary: str
-    artifacts: list[str] = field(default_factory=list)
+    artifacts: list[str] = field(default_factory=list, hash=False)
     """Names of what was made, such as files."""
     confidence: float = 1.0
     """From 0 to 1."""
     suggested_next_action: str | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict, hash=False)
     """Anything that JSON carries exactly."""
     handoff_id: str = ""
     """Unique; without one, it is made from the contents."""
@@ -171,7 +171,7 @@ class Handoff:
     nonce: str | None = None
     trace: Trace | None = None
     privacy: Privacy | None = None
-    extra: dict[str, Any] = field(default_factory=dict, repr=False)
+    extra: dict[str, Any] = field(default_factory=dict, repr=False, hash=False)
     signed: Signed | None = field(init=False, default=None, compare=False, repr=False)
     """The bytes that were signed, and the signature; None if it is not signed."""
 

@@ -25,11 +25,15 @@ Checks = dict[str, Check]
 Record = TypeVar("Record")
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
+)
 _AMOUNT = re.compile(r"-?(0|[1-9]\d{0,30})(\.\d{1,30})?")
 _TRACEPARENT = re.compile(
     r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
 )
+_OPTIONAL: set[Check] = set()
+"""The checks that let None pass, which most fields are; asking here is quicker than calling."""
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
@@ -76,11 +80,11 @@ def amount(value: Any, where: str) -> str:
 
 def moment(value: Any, where: str) -> str:
     """Check a time with its zone, as text of RFC 3339; a `datetime` is written so."""
-    if isinstance(value, datetime) and value.tzinfo:
-        value = value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     try:
+        if isinstance(value, datetime) and value.tzinfo:
+            value = value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         if type(value) is str and _TIME.fullmatch(value):
-            at_ns(value)
+            datetime.fromisoformat(value[:19])  # is there such a day
             return value
     except (ValueError, OverflowError):
         pass
@@ -116,7 +120,12 @@ def one_of(*known: str) -> Check:
 
 def optional(check: Check) -> Check:
     """Make a check that lets None pass."""
-    return lambda value, where: None if value is None else check(value, where)
+
+    def check_optional(value: Any, where: str) -> Any:
+        return None if value is None else check(value, where)
+
+    _OPTIONAL.add(check_optional)
+    return check_optional
 
 
 def list_of(check: Check) -> Check:
@@ -133,7 +142,7 @@ def list_of(check: Check) -> Check:
 def tuple_of(check: Check) -> Check:
     """Make a check for a list that is kept as a tuple."""
     as_list = list_of(check)
-    return lambda value, where: tuple(as_list(value, where))
+    return lambda value, where: () if value == () else tuple(as_list(value, where))
 
 
 def json_object(value: Any, where: str) -> dict[str, Any]:
@@ -173,6 +182,8 @@ def settle(record: object, checks: Checks, where: str = "") -> None:
     prefix = where + "." if where else ""
     for field_name, check in checks.items():
         value = getattr(record, field_name)
+        if value is None and check in _OPTIONAL:
+            continue
         kept = check(value, prefix + field_name)
         if kept is not value:
             object.__setattr__(record, field_name, kept)
@@ -192,17 +203,23 @@ def read(
     Raises:
         InputError: a field is missing or cannot be used.
     """
-    given = {key: value for key, value in document.items() if key in checks and value is not None}
-    missing = [key for key in _required(cast("Any", kind)) if key not in given]
-    if missing:
-        found = ", ".join(map(repr, document)) or "nothing"
-        place = f"{where}.{missing[0]}" if where else missing[0]
-        raise InputError(f"{place} is missing; the document has {found}.")
-    given["extra"] = {key: value for key, value in document.items() if key not in checks}
-    record = kind(**given)
-    if where:  # a whole document checks itself
-        settle(record, checks, where)
-    return record
+    given: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for key, value in document.items():
+        if key not in checks:
+            extra[key] = value
+        elif value is not None:
+            # A whole document, which has no place, checks itself.
+            given[key] = checks[key](value, f"{where}.{key}") if where else value
+    if where and extra:
+        extra = _unknown(extra, checks, f"{where}.")
+    for key in _required(cast("Any", kind)):
+        if key not in given:
+            found = ", ".join(map(repr, document)) or "nothing"
+            place = f"{where}.{key}" if where else key
+            raise InputError(f"{place} is missing; the document has {found}.")
+    given["extra"] = extra
+    return kind(**given)
 
 
 def write(record: Any, always: frozenset[str] = frozenset()) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class Ed25519Key:
         MissingExtraError: `cryptography` is not installed.
     """
 
-    __slots__ = ("_private", "_public", "agents", "alg", "kid")
+    __slots__ = ("_invalid", "_private", "_public", "agents", "alg", "kid")
 
     def __init__(
         self,
@@ -99,6 +99,7 @@ class Ed25519Key:
         self.kid, self.alg, self.agents = of.name(kid, "kid"), "EdDSA", _agents(agents)
         if (private is None) == (public is None):
             raise InputError(f"The key {shown(kid)} needs either private= or public=.")
+        self._invalid = _invalid_signature()
         self._private = None if private is None else _loaded(private, kid, "private")
         self._public = (
             self._private.public_key() if self._private else _loaded(public, kid, "public")
@@ -122,11 +123,9 @@ class Ed25519Key:
 
     def holds(self, data: bytes, signature: bytes) -> bool:
         """Tell whether a signature is of this key over these bytes."""
-        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
-
         try:
             self._public.verify(signature, data)
-        except InvalidSignature:
+        except self._invalid:
             return False
         return True
 
@@ -139,14 +138,20 @@ def _agents(given: Iterable[str] | None) -> frozenset[str] | None:
     return frozenset(of.name(agent, "agents") for agent in given)
 
 
-def _loaded(given: Any, kid: str, half: str) -> Any:
+def _invalid_signature() -> type[Exception]:
     try:
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError(
             "Ed25519 needs the library cryptography. Run: pip install 'argentum-agent[sign]'"
         ) from error
+    return InvalidSignature
+
+
+def _loaded(given: Any, kid: str, half: str) -> Any:
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
     private = half == "private"
     kind: Any = ed25519.Ed25519PrivateKey if private else ed25519.Ed25519PublicKey
     key = given

@@ -1,11 +1,11 @@
 """
 Loops: agents that hand the same work round and round.
 
-A way is a loop when the same agents follow each other three times over, in a cycle of 1 to 6, and
-nothing new was carried since the first time; what a hop carries is the digest of
-`chaining.facts_digest`. Six hops are the least. So a ping-pong is named at its sixth hop and a
-cycle of three at its ninth, while two failed attempts that come back without news are no loop, and
-neither is any number of rounds of which each brings something.
+A way is a loop when the same agents follow each other in three rounds, of 1 to 6 hops each, and
+either each round carries what the last one did, or none carries anything that was not carried
+before. What a hop carries is the digest of `chaining.facts_digest`. Six hops are the least. So a
+ping-pong is named at its sixth hop and a cycle of three at its ninth; two attempts that come back
+without news are no loop, and neither is any number of rounds of which each brings something.
 
 Agents that change their words at every hop and carry no facts look busy; a budget of hops stops
 those.
@@ -39,7 +39,7 @@ class Loop:
     """Agents that hand the same work round."""
 
     hop: int
-    """The hop at which it is certain, from 1."""
+    """The hop at which it is certain, from 1, further attempts counted."""
     agents: tuple[str, ...]
     """One round."""
     hops_without_news: int
@@ -60,9 +60,11 @@ class Trail:
     """Where the unbroken way to the present agent begins."""
     _last_news: int = 0
     _seen: set[str] = field(default_factory=set)
+    _added: int = 0
 
     def add(self, hop: Hop) -> Loop | None:
         """Add a hop; give the loop that it closes."""
+        self._added += 1
         last = self._hops[-1] if self._hops else None
         if last and _again(last, hop):
             self._hops.pop()
@@ -79,22 +81,23 @@ class Trail:
 
     def _turns(self, length: int) -> bool:
         hops = max(ROUNDS * length, LEAST_HOPS)
-        count = len(self._hops)
-        if count - self._begin < hops or count - self._last_news < hops - length:
+        if len(self._hops) - self._begin < hops:
             return False
-        ways = [(hop.from_agent, hop.to_agent) for hop in self._hops[-hops:]]
-        return ways[length:] == ways[:-length]
+        rounds = self._hops[-hops:]
+        if rounds[length:] == rounds[:-length]:
+            return True
+        ways = [(hop.from_agent, hop.to_agent) for hop in rounds]
+        return len(self._hops) - self._last_news >= hops and ways[length:] == ways[:-length]
 
     def _loop(self, length: int) -> Loop:
-        count = len(self._hops)
         agents = tuple(hop.from_agent for hop in self._hops[-length:])
-        stale = count - self._last_news
-        round_ = " → ".join((*agents, agents[0]))
+        stale = len(self._hops) - self._last_news
         reason = (
-            f"The work goes round {round_}; hop {count} is the {stale}th in a row that carries "
-            "nothing new. Give the work to another agent, or finish it with what there is."
+            f"The work goes round {' → '.join((*agents, agents[0]))}: up to hop {self._added}, "
+            f"{stale} in a row carried nothing new. "
+            "Give the work to another agent, or finish it with what there is."
         )
-        return Loop(count, agents, stale, reason)
+        return Loop(self._added, agents, stale, reason)
 
 
 def find_loop(hops: Iterable[Hop]) -> Loop | None:

@@ -18,11 +18,9 @@ from argentum.handoff.keys import ALGORITHMS, Key
 from argentum.handoff.receipts import Receipt
 from argentum.handoff.signing import MEMBERS, Signed
 from argentum.handoff.terms import check_terms
-from argentum.security.documents import DocumentLimits
 
 HANDOFF_TYPE = "argentum-handoff+jws"
 RECEIPT_TYPE = "argentum-receipt+jws"
-LIMITS = DocumentLimits(max_bytes=8 << 20, max_depth=100, max_values=200_000)
 Data = str | bytes | Signed
 _Document = TypeVar("_Document", Handoff, Receipt)
 
@@ -118,7 +116,7 @@ class HandoffProtocol:
         """
         if handoff.signed is None:
             return handoff.canonical().decode()
-        if _handoff(canonical.read(handoff.signed.payload, LIMITS)) != handoff:
+        if _handoff(canonical.read(handoff.signed.payload)) != handoff:
             raise InputError(
                 f"The handoff {shown(handoff.handoff_id)} was changed after it was signed; "
                 "make a new one with create_handoff."
@@ -268,7 +266,7 @@ class HandoffProtocol:
         if isinstance(data, Signed):
             return self._verified(data, build, typ)
         try:
-            value = canonical.read(data, LIMITS)
+            value = canonical.read(data)
         except FormatError as error:
             if not self._keys:
                 raise
@@ -285,7 +283,7 @@ class HandoffProtocol:
 
     def _verified(self, signed: Signed, build: Callable[[Any], _Document], typ: str) -> _Document:
         key = signing.verify(signed, self._keys, typ, self._algorithms)
-        made = build(canonical.read(signed.payload, LIMITS))
+        made = build(canonical.read(signed.payload))
         _refuse_foreign(made, key)
         object.__setattr__(made, "signed", signed)
         return made

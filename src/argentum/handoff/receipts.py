@@ -69,7 +69,7 @@ class Receipt:
     coverage: str | None = None
     """The share of facts that arrived, decimal text."""
     cost_usd: str | None = None
-    extra: dict[str, Any] = field(default_factory=dict, repr=False)
+    extra: dict[str, Any] = field(default_factory=dict, repr=False, hash=False)
     signed: Signed | None = field(init=False, default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from argentum.errors import ArgentumError, VerificationError, not_found, shown
-from argentum.handoff.canonical import canonical, digest
+from argentum.handoff.canonical import canonical, digest, read
 from argentum.handoff.keys import ALGORITHMS, Key
-from argentum.security.documents import DocumentLimits, read_json
+from argentum.security.documents import DocumentLimits
 
 MEMBERS = {"payload", "protected", "signature"}
 _HEADER_LIMITS = DocumentLimits(max_bytes=2048, max_depth=2, max_values=32)
@@ -83,8 +83,8 @@ class Signed:
         Raises:
             VerificationError: a member is missing, is no text or is not known.
         """
-        wrong = sorted(MEMBERS ^ members.keys())
-        wrong += [key for key in MEMBERS & members.keys() if type(members[key]) is not str]
+        texts = {key for key, value in members.items() if type(value) is str}
+        wrong = sorted((MEMBERS ^ texts) | (members.keys() - texts))
         if wrong:
             raise VerificationError(
                 f"Its member {shown(wrong[0])} is missing, unknown or no text; "
@@ -148,9 +148,7 @@ def verify(
 
 def _header(protected: str) -> dict[str, Any]:
     try:
-        header = read_json(
-            _unbase64(protected, "header", _HEADER_LIMITS.max_bytes), limits=_HEADER_LIMITS
-        )
+        header = read(_unbase64(protected, "header", _HEADER_LIMITS.max_bytes), _HEADER_LIMITS)
     except VerificationError:
         raise
     except ArgentumError as error:
@@ -205,15 +203,13 @@ def _base64(data: bytes) -> str:
 
 def _unbase64(text: str, part: str, most: int) -> bytes:
     """Read base64url; of the forms that decode alike, only the one that is written passes."""
-    refusal = VerificationError(
+    try:
+        if len(text) <= most:
+            data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+            if _base64(data) == text:
+                return data
+    except ValueError:
+        pass
+    raise VerificationError(
         f"The {part} {shown(text)} is no base64url of at most {most} characters.", part
     )
-    if len(text) > most:
-        raise refusal
-    try:
-        data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-    except ValueError:
-        raise refusal from None
-    if _base64(data) != text:
-        raise refusal
-    return data
