@@ -10,7 +10,6 @@ from argentum.errors import InputError, VerificationError, shown
 from argentum.handoff import fields as of
 from argentum.handoff.artifacts import Source, artifact_faults
 from argentum.handoff.canonical import digest
-from argentum.handoff.chaining import chain_of
 from argentum.handoff.details import ReceiptDetails
 from argentum.handoff.document import Handoff
 from argentum.handoff.ledger import Ledger, MemoryLedger
@@ -143,7 +142,7 @@ class Inbox:
             return Verdict("expired", "expired", str(error))
         if (loop := loop_of(handoff)) is not None:
             return Verdict("rejected", "loop", loop.reason)
-        hop = chain_of(handoff).hop
+        hop = handoff.chain.hop if handoff.chain else 1
         if hop > self._max_hops:
             reason = f"It is hop {hop} of its chain; this inbox accepts {self._max_hops}."
             return Verdict("rejected", "hops", reason)

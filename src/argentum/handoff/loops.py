@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from argentum.handoff.chaining import chain_of, facts_digest
+from argentum.handoff.chaining import facts_digest
 from argentum.handoff.document import Handoff
 
 LONGEST_CYCLE = 6
@@ -108,7 +108,9 @@ def find_loop(hops: Iterable[Hop]) -> Loop | None:
 
 def loop_of(handoff: Handoff) -> Loop | None:
     """Give the loop that a handoff closes, from the chain that it carries."""
-    chain = chain_of(handoff)
+    chain = handoff.chain
+    if chain is None or chain.hop < LEAST_HOPS:
+        return None
     ways = zip(chain.path, chain.path[1:], chain.facts_digests, strict=False)
     return find_loop(Hop(*way) for way in ways)
 
