@@ -188,7 +188,47 @@ def test_faults_of_a_document():
     with pytest.raises(FormatError, match="is twice in one object"):
         PLAIN.from_json('{"from_agent": "a", "from_agent": "b"}')
     with pytest.raises(LimitError, match="levels"):
-        PLAIN.from_json("[" * 101 + "]" * 101)
+        PLAIN.from_json("[" * 111 + "]" * 111)
+
+
+def nested(levels: int) -> dict:
+    """Make a dict of so many levels."""
+    value: dict = {}
+    for _ in range(levels - 1):
+        value = {"a": value}
+    return value
+
+
+LARGE = {
+    "levels": nested(100),
+    "text": {"a": "x" * 7_000_000, "quotes": '"' * 100_000},
+    "values": {"a": [0] * 150_000},
+}
+TOO_LARGE = {
+    "bytes": {"a": "x" * 9_000_000},
+    "values": {"a": [0] * 250_000},
+    "characters in a key": {"k" * 10_001: 1},
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+@pytest.mark.parametrize("how", SIGNERS)
+def test_what_can_be_written_can_be_read(what: str, how: str):
+    """A handoff just within the limits comes through, signed too."""
+    for protocol in (PLAIN, HandoffProtocol(sign_with=SIGNERS[how][0])):
+        handoff = protocol.create_handoff("a", "b", "s", metadata=LARGE[what])
+        assert handoff == protocol.from_json(protocol.to_json(handoff))
+
+
+@pytest.mark.parametrize("what", TOO_LARGE)
+def test_what_cannot_be_read_is_not_written(what: str):
+    """The sender learns that a handoff is too large, not the receiver."""
+    handoff = PLAIN.create_handoff("a", "b", "s", metadata=TOO_LARGE[what])
+
+    with pytest.raises(LimitError, match=what):
+        PLAIN.to_json(handoff)
+    with pytest.raises(InputError, match="at most 100 levels would work"):
+        PLAIN.create_handoff("a", "b", "s", metadata=nested(101))
 
 
 @given(st.sampled_from(dataclasses.fields(Handoff)), JSON)

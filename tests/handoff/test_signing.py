@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 import pytest
@@ -10,7 +12,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.handoff.makers import ED25519, HMAC, PUBLIC, SIGNERS, full_handoff
 
-from argentum import HandoffProtocol, InputError, VerificationError
+from argentum import HandoffProtocol, InputError, MissingExtraError, VerificationError
 from argentum.handoff import Ed25519Key, HmacKey, Signed
 from argentum.handoff.canonical import canonical, digest
 from argentum.handoff.signing import sign, verify
@@ -268,3 +270,26 @@ def test_detached_form_that_is_none(jws: str):
     """What is no detached signature is told so."""
     with pytest.raises(VerificationError, match=r"'header\.\.signature' would work"):
         Signed.detached(b"{}", jws)
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch):
+    """Without its library, a key of Ed25519 says what to install."""
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+
+    with pytest.raises(MissingExtraError, match=r"pip install 'argentum-agent\[sign\]'"):
+        Ed25519Key("k", private=bytes(32))
+
+
+def test_hmac_loads_no_library():
+    """Who signs with a shared secret needs nothing else, and loads nothing else."""
+    script = (
+        "import sys, argentum; key = argentum.HmacKey('k', bytes(32));"
+        "p = argentum.HandoffProtocol(sign_with=key);"
+        "p.from_json(p.to_json(p.create_handoff('a', 'b', 's')));"
+        "print('cryptography' in sys.modules)"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+
+    assert ("False\n", "") == (printed.stdout, printed.stderr)

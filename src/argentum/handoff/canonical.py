@@ -18,12 +18,13 @@ import rfc8785
 from argentum.errors import FormatError, InputError, shown
 from argentum.security.documents import DocumentLimits, read_json
 
-LIMITS = DocumentLimits(max_bytes=8 << 20, max_depth=100, max_values=200_000)
+MAX_DEPTH = 100
+LIMITS = DocumentLimits(max_bytes=8 << 20, max_depth=MAX_DEPTH + 10, max_values=200_000)
+"""A value in a document may have `MAX_DEPTH` levels; the document has a few around it."""
 QUICK_BYTES = 8_000
 """Fewer than any limit on a part of a document."""
-QUICK_LEVELS = 100
+QUICK_LEVELS = MAX_DEPTH
 _AS_WRITTEN = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
-MAX_DEPTH = 100
 LARGEST_INTEGER = 2**53 - 1
 
 
@@ -33,12 +34,16 @@ def canonical(value: Any) -> bytes:
 
     Raises:
         InputError: it holds what JSON does not carry exactly; the message says where.
+        LimitError: it is larger than `read` would take.
     """
     try:
-        return rfc8785.dumps(value)
+        written = rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, RecursionError):
         plain(value, "The value")
         raise
+    if len(written) > QUICK_BYTES:
+        read_json(written, limits=LIMITS)
+    return written
 
 
 def read(data: str | bytes, limits: DocumentLimits = LIMITS) -> Any:

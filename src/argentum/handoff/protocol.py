@@ -21,6 +21,8 @@ from argentum.handoff.terms import check_terms
 
 HANDOFF_TYPE = "argentum-handoff+jws"
 RECEIPT_TYPE = "argentum-receipt+jws"
+ENVELOPE = replace(canonical.LIMITS, max_bytes=2 * canonical.LIMITS.max_bytes + 8192)
+"""A payload is text in the signed form: each quote in it takes two bytes."""
 Data = str | bytes | Signed
 _Document = TypeVar("_Document", Handoff, Receipt)
 
@@ -132,7 +134,7 @@ class HandoffProtocol:
 
         Raises:
             FormatError: it is no handoff; the message names the field.
-            LimitError: it is larger than 8 MiB, or nests too deep.
+            LimitError: it is larger than 8 MiB (16 MiB if signed), or nests too deep.
             VerificationError: this protocol has keys and the signature does not hold, or it is
                 signed and this protocol has no keys.
         """
@@ -266,7 +268,7 @@ class HandoffProtocol:
         if isinstance(data, Signed):
             return self._verified(data, build, typ)
         try:
-            value = canonical.read(data)
+            value = canonical.read(data, ENVELOPE)
         except FormatError as error:
             if not self._keys:
                 raise
