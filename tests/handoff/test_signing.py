@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.handoff.makers import ED25519, HMAC, PUBLIC, SIGNERS, full_handoff
 
 from argentum import HandoffProtocol, InputError, MissingExtraError, VerificationError
-from argentum.handoff import Ed25519Key, HmacKey, Signed
+from argentum.handoff import Ed25519Key, HmacKey, Signed, unverified_handoff, unverified_receipt
 from argentum.handoff.canonical import canonical, digest
 from argentum.handoff.signing import sign, verify
 
@@ -193,6 +193,23 @@ def test_with_keys_a_signature_is_needed():
         with pytest.raises(VerificationError) as caught:
             protocol.from_json(text)
         assert part == caught.value.part
+
+
+@pytest.mark.parametrize("how", SIGNERS)
+def test_unverified(how: str):
+    """What was kept can be shown without keys, and verified later as it was kept."""
+    protocol = HandoffProtocol(sign_with=SIGNERS[how][0])
+    handoff = full_handoff(protocol)
+    receipt = protocol.generate_receipt(handoff, "accepted")
+    texts = protocol.to_json(handoff), protocol.receipt_to_json(receipt)
+
+    shown = unverified_handoff(texts[0]), unverified_receipt(texts[1])
+
+    assert (handoff, receipt) == shown
+    assert texts == (protocol.to_json(shown[0]), protocol.receipt_to_json(shown[1]))
+    assert handoff == unverified_handoff(handoff.canonical())
+    assert receipt == unverified_receipt(receipt.canonical())
+    assert [receipt] == protocol.verify_receipts(shown[0], [shown[1]])
 
 
 def test_changed_after_signing():

@@ -24,6 +24,7 @@ from argentum.handoff.keys import Ed25519Key, HmacKey, Key
 from argentum.handoff.ledger import Ledger, MemoryLedger
 from argentum.handoff.loops import Hop, Loop, Trail, find_loop, hops_of, loop_of
 from argentum.handoff.protocol import HandoffProtocol
+from argentum.handoff.reading import unverified_handoff, unverified_receipt
 from argentum.handoff.receipts import Receipt
 from argentum.handoff.signing import Signed
 from argentum.handoff.terms import overdue
@@ -61,4 +62,6 @@ __all__ = [
     "hops_of",
     "loop_of",
     "overdue",
+    "unverified_handoff",
+    "unverified_receipt",
 ]

@@ -14,7 +14,8 @@ from argentum.handoff.details import ReceiptDetails
 from argentum.handoff.document import Handoff
 from argentum.handoff.ledger import Ledger, MemoryLedger
 from argentum.handoff.loops import loop_of
-from argentum.handoff.protocol import Data, HandoffProtocol
+from argentum.handoff.protocol import HandoffProtocol
+from argentum.handoff.reading import Data
 from argentum.handoff.receipts import Receipt
 from argentum.handoff.signing import Signed
 from argentum.handoff.terms import audience_fault, check_times

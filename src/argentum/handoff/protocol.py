@@ -15,15 +15,13 @@ from argentum.handoff.chaining import following
 from argentum.handoff.details import HandoffDetails, ReceiptDetails
 from argentum.handoff.document import Handoff
 from argentum.handoff.keys import ALGORITHMS, Key
+from argentum.handoff.reading import Data, as_handoff, as_receipt, opened, with_signature
 from argentum.handoff.receipts import Receipt
-from argentum.handoff.signing import MEMBERS, Signed
+from argentum.handoff.signing import Signed
 from argentum.handoff.terms import check_terms
 
 HANDOFF_TYPE = "argentum-handoff+jws"
 RECEIPT_TYPE = "argentum-receipt+jws"
-ENVELOPE = replace(canonical.LIMITS, max_bytes=2 * canonical.LIMITS.max_bytes + 8192)
-"""A payload is text in the signed form: each quote in it takes two bytes."""
-Data = str | bytes | Signed
 _Document = TypeVar("_Document", Handoff, Receipt)
 
 
@@ -118,7 +116,7 @@ class HandoffProtocol:
         """
         if handoff.signed is None:
             return handoff.canonical().decode()
-        if _handoff(canonical.read(handoff.signed.payload)) != handoff:
+        if as_handoff(canonical.read(handoff.signed.payload)) != handoff:
             raise InputError(
                 f"The handoff {shown(handoff.handoff_id)} was changed after it was signed; "
                 "make a new one with create_handoff."
@@ -138,7 +136,7 @@ class HandoffProtocol:
             VerificationError: this protocol has keys and the signature does not hold, or it is
                 signed and this protocol has no keys.
         """
-        return self._read(data, _handoff, HANDOFF_TYPE)
+        return self._read(data, as_handoff, HANDOFF_TYPE)
 
     def verify(
         self,
@@ -221,7 +219,7 @@ class HandoffProtocol:
 
     def receipt_from_json(self, data: Data) -> Receipt:
         """Read a receipt; raises as `from_json` does."""
-        return self._read(data, _receipt, RECEIPT_TYPE)
+        return self._read(data, as_receipt, RECEIPT_TYPE)
 
     def verify_receipts(
         self, handoff: Handoff, written: Sequence[str | bytes | Receipt]
@@ -261,34 +259,31 @@ class HandoffProtocol:
     def _signed(self, made: _Document, typ: str) -> _Document:
         if self._key is not None:
             _refuse_foreign(made, self._key)
-            object.__setattr__(made, "signed", signing.sign(made.canonical(), self._key, typ))
+            with_signature(made, signing.sign(made.canonical(), self._key, typ))
         return made
 
     def _read(self, data: Data, build: Callable[[Any], _Document], typ: str) -> _Document:
-        if isinstance(data, Signed):
-            return self._verified(data, build, typ)
         try:
-            value = canonical.read(data, ENVELOPE)
+            found = opened(data)
         except FormatError as error:
             if not self._keys:
                 raise
             raise VerificationError(f"It cannot be read: {error}", "envelope") from error
-        if _is_envelope(value):
-            return self._verified(Signed.from_members(value), build, typ)
+        if isinstance(found, Signed):
+            return self._verified(found, build, typ)
         if self._keys:
             raise VerificationError(
                 "It is not signed, and this protocol has keys; let the sender sign it, "
                 "or read it with a HandoffProtocol that has none.",
                 "signature",
             )
-        return build(value)
+        return build(found)
 
     def _verified(self, signed: Signed, build: Callable[[Any], _Document], typ: str) -> _Document:
         key = signing.verify(signed, self._keys, typ, self._algorithms)
         made = build(canonical.read(signed.payload))
         _refuse_foreign(made, key)
-        object.__setattr__(made, "signed", signed)
-        return made
+        return with_signature(made, signed)
 
 
 def _by_name(keys: Iterable[Key]) -> dict[str, Key]:
@@ -305,13 +300,6 @@ def _with_all_named(handoff: Handoff) -> Handoff:
     return replace(handoff, artifacts=handoff.artifacts + unnamed) if unnamed else handoff
 
 
-def _is_envelope(value: object) -> bool:
-    """Tell whether it is, or was, a signed document; one of its members may be altered."""
-    if not isinstance(value, dict):
-        return False
-    return bool(MEMBERS & value.keys()) and not {"from_agent", "handoff_id"} & value.keys()
-
-
 def _refuse_foreign(made: Handoff | Receipt, key: Key) -> None:
     """Refuse a signature in another agent's name."""
     field = "from_agent" if isinstance(made, Handoff) else "agent"
@@ -322,21 +310,3 @@ def _refuse_foreign(made: Handoff | Receipt, key: Key) -> None:
             f"{field} is {shown(agent)}, but the key {shown(key.kid)} signs for {allowed} only.",
             field,
         )
-
-
-def _handoff(value: Any) -> Handoff:
-    return _document(Handoff, document.CHECKS, value)
-
-
-def _receipt(value: Any) -> Receipt:
-    return _document(Receipt, receipts.CHECKS, value)
-
-
-def _document(kind: type[_Document], checks: of.Checks, value: Any) -> _Document:
-    name = kind.__name__.lower()
-    if not isinstance(value, dict):
-        raise FormatError(f"{shown(value)} is no {name}; a JSON object would work.")
-    try:
-        return of.read(kind, checks, value)
-    except InputError as error:
-        raise FormatError(f"The {name} cannot be used: {error}") from error
