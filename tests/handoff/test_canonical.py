@@ -12,7 +12,6 @@ from tests.handoff.makers import JSON
 
 from argentum import FormatError, InputError
 from argentum.handoff.canonical import canonical, digest, plain, read
-from argentum.security.documents import DocumentLimits
 
 NUMBERS = {  # RFC 8785, appendix B
     "0000000000000000": "0",
@@ -78,7 +77,7 @@ def test_digest():
 @given(JSON)
 def test_written_and_read(value: object):
     """What is written reads as it was, and is written alike again."""
-    found = read(canonical(value), DocumentLimits())
+    found = read(canonical(value))
 
     assert value == found
     assert canonical(value) == canonical(found)
@@ -109,11 +108,23 @@ def test_large_numbers_that_are_read():
     """A float that is written as an integer is read as one; what no float holds is refused."""
     assert (b"1152921504606847000", 2.0**60) == (
         canonical(2.0**60),
-        read("1152921504606847000", DocumentLimits()),
+        read("1152921504606847000"),
     )
     for inexact in ("[1152921504606846976]", "[9007199254740993]", "[1" + "0" * 400 + "]"):
         with pytest.raises(FormatError, match="more than readers of JSON keep exactly"):
-            read(inexact, DocumentLimits())
+            read(inexact)
+
+
+def test_what_cannot_be_written_or_read():
+    """What has no canonical form, or is no text, is told so."""
+    with pytest.raises(InputError, match=r"The value\[0\] is 9007199254740992; an integer"):
+        canonical([2**53])
+    with pytest.raises(InputError, match="3 is no document; give bytes or text"):
+        read(3)
+    with pytest.raises(FormatError, match="The document is not UTF-8: surrogates not allowed"):
+        read('"\ud800"')
+    with pytest.raises(FormatError, match="not UTF-8"):
+        read(b'"\xff"')
 
 
 def test_depth():

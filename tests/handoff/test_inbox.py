@@ -255,6 +255,24 @@ def test_one_of_many_threads_accepts(round_: int):
     assert {accepted.receipt for accepted in found} <= set(chain)
 
 
+@pytest.mark.parametrize(
+    "asked, part",
+    [
+        ({"audience": "carol"}, "audience"),
+        ({"at_ns": at_ns("2025-12-31T23:59:59Z")}, "not_before"),
+        ({"at_ns": at_ns("2126-01-03T00:00:00Z")}, "expires_at"),
+    ],
+)
+def test_terms(asked: dict, part: str):
+    """`verify` names the term that does not hold; within all of them it gives the handoff."""
+    text = text_of()
+
+    assert PROTOCOL.from_json(text) == PROTOCOL.verify(text, audience="bob")
+    with pytest.raises(VerificationError) as caught:
+        PROTOCOL.verify(text, **asked)
+    assert part == caught.value.part
+
+
 def test_plain_documents():
     """Without keys a document with the first fields alone is accepted, once."""
     box = Inbox("b")

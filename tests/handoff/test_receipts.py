@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from decimal import Decimal
@@ -199,3 +200,21 @@ def test_overdue_by_now():
 
     assert "expires_at" == overdue(late, [])
     assert None is overdue(PROTOCOL.create_handoff("a", "b", "s"), [])
+
+
+def test_chains_that_an_agent_made_up():
+    """A chain whose digests fit, but whose statuses or ids cannot be, is refused by name."""
+    accepted = receipt("accepted")
+    early = dataclasses.replace(receipt("completed", accepted), prev_receipt_digest=None)
+    again = dataclasses.replace(receipt("canceled", accepted), receipt_id=accepted.receipt_id)
+
+    for chain, part, said in [
+        ([early], "receipts[0].status", "In receipt 0, status is 'completed', but no receipt is"),
+        ([accepted, again], "receipts[1].receipt_id", "receipt_id of receipt 1 is"),
+        (["{}"], "receipts[0]", "receipt_id is missing; the document has nothing."),
+        (["["], "receipts[0]", "The document is no JSON"),
+    ]:
+        with pytest.raises(VerificationError) as caught:
+            PROTOCOL.verify_receipts(HANDOFF, chain)
+        assert part == caught.value.part
+        assert said in str(caught.value)
