@@ -74,6 +74,20 @@ def test_the_first_fields_alone(document: dict):
     )
 
 
+def test_null_counts_as_absent():
+    """An optional field that is null, in the document or a part of it, has its default."""
+    nulls = {"facts": None, "expires_at": None, "metadata": None, "confidence": None}
+    ref = {"name": "x", "digest": DIGEST, "size": 1, "uri": None}
+    fact = {"id": "1", "path": "/", "type": "int", "value": "3", "must_carry": None}
+    received = PLAIN.from_json(
+        json.dumps(LEAST | nulls | {"artifact_refs": [ref], "facts": [fact]})
+    )
+
+    assert (ArtifactRef("x", DIGEST, 1),) == received.artifact_refs
+    assert (Fact("1", "/", "int", "3"),) == received.facts
+    assert (1.0, {}, None) == (received.confidence, received.metadata, received.expires_at)
+
+
 def test_positional_as_in_the_specification():
     """The first seven can be given in order; what is left out has its default."""
     handoff = PLAIN.create_handoff("a", "b", "s", ["x"], 0.5, "go", {"k": 1})

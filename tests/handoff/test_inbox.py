@@ -199,7 +199,10 @@ def test_too_many_hops():
     assert "It is hop 4 of its chain; this inbox accepts 3." == refused.receipt.reason
 
     third = handed_round("abcd", "xyz", budget=Budget(tokens_left=10, hops_left=2))
-    assert Budget(10, None, 0) == third.budget
+    assert Budget(hops_left=0) == third.budget
+    second = handed_round("abc", "xy", budget=Budget(tokens_left=10, hops_left=2))
+    poorer = PROTOCOL.create_handoff("c", "d", "s", parent=second, budget=Budget(tokens_left=5))
+    assert Budget(tokens_left=5, hops_left=0) == poorer.budget
     with pytest.raises(LimitError, match="The budget of hops is spent after a → b → c → d"):
         PROTOCOL.create_handoff("d", "e", "s", parent=third)
 

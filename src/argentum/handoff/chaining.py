@@ -66,6 +66,6 @@ def _spent(parent: Handoff, handoff: Handoff) -> Budget | None:
         raise LimitError(
             f"The budget of hops is spent after {way}; finish the work there, or escalate it."
         )
-    own = handoff.budget or parent.budget or Budget()
+    own = handoff.budget or Budget()  # what is left of the rest, only the sender knows
     hops = left - 1 if own.hops_left is None else min(left - 1, own.hops_left)
     return replace(own, hops_left=hops)
