@@ -283,4 +283,5 @@ def entries_up_to(size_bytes: int) -> Iterator[None]:
         for place, name in places:
             patch.setattr(place, name, size_bytes)
         patch.setattr(freezing, "MANY_PAGES", 1)
+        patch.setattr(freezing, "FEW", size_bytes // 8)  # some have more, some fewer
         yield

@@ -28,6 +28,8 @@ from argentum.tree.taking import is_leaf, take_apart
 
 MAX_BRANCHES = 60
 """Levels of branches; what lies deeper is one entry whatever its size."""
+FEW = 128
+"""Members up to which a container is laid out in pages when they are asked for."""
 MANY_PAGES = 4
 """Pages from which a list is compared by whole pages first."""
 _SPLITTABLE = frozenset({Kind.LIST, Kind.DICT, Kind.PAIRS, Kind.TUPLE, Kind.SET, Kind.FROZENSET,
@@ -111,6 +113,11 @@ class Freezer:
 
     def _same_dict(self, values: list[object], old: Branch, limit: int) -> Entry | None:
         """Freeze a dict whose keys are the old ones, hence lie in pages cut alike."""
+        if old.count <= FEW:
+            before = old.few()
+            if len(values) != len(before):
+                return None  # another thread changes the dict right now
+            return _with_few(old, before, list(map(self._value, values, before)), limit)
         at = 0
         changed = False
         pages = []
@@ -165,6 +172,10 @@ class Freezer:
         paging = ItemPages(self.entry)
         if old is None or old.kind is not kind:
             return _branch(kind, head, group_pages(paging.lay_out(values, [], {}), None), limit)
+        if 0 < len(values) <= FEW and old.count <= FEW and head == old.head:
+            before = old.few()
+            entries = paging.few(values, before)
+            return _with_few(old, before, entries, limit)
         old_pages = pages_of(old)
         pages = paging.lay_out(values, old_pages, old.joined)
         if pages == old_pages and head == old.head:
@@ -174,6 +185,13 @@ class Freezer:
             made.joined = join(pages, old.joined)
             old.joined = {}  # only the last of a row of lists is likely to come again
         return made
+
+
+def _with_few(old: Branch, before: list[Entry], entries: list[Entry], limit: int) -> Branch | None:
+    if entries == before:
+        return old
+    made = old.with_few(entries)
+    return None if made.size <= limit else made
 
 
 def _branch(

@@ -124,24 +124,78 @@ def _filled(node: Page | Group, name: str, contents: frozenset[str]) -> Any:
 
 
 class Branch:
-    """A large list, dict, tuple, set or object: what it is, and its pages."""
+    """
+    A large list, dict, tuple, set or object: what it is, and its pages.
 
-    __slots__ = ("count", "head", "joined", "kind", "names", "reference", "size", "top")
+    Of one with few members the entries are enough while nobody asks for the pages, as when a state
+    is kept in memory alone.
+    """
+
+    __slots__ = (
+        "_few", "_keys", "_like", "_top", "count", "head", "joined", "kind", "names", "reference",
+        "size",
+    )  # fmt: skip
 
     def __init__(
-        self, kind: Kind, head: object, top: Page | Group, *, names: list[str] | None = None
+        self,
+        kind: Kind,
+        head: object,
+        top: Page | Group | None,
+        *,
+        names: list[str] | None = None,
+        keys: list[bytes] | None = None,
+        few: list[Entry] | None = None,
+        like: Page | Group | None = None,
     ) -> None:
         self.kind = kind
         self.head = head
         """What its kind needs besides the entries: a class's name, a deque's length."""
-        self.top = top
-        self.count = top.count
-        self.size = top.size
         self.names = names
         """The keys of a DICT, as long as the live dict is likely to come again."""
         self.joined: Mapping[Page, bytes] = {}
         """The entries of its pages put together, as long as the live list is likely to come."""
         self.reference: bytes | None = None
+        self._top = top
+        self._keys = keys
+        self._few = few
+        self._like = like
+        """What `top` takes pages from."""
+        self.count: int
+        self.size: int
+        if top is not None:
+            self.count, self.size = top.count, top.size
+        else:
+            self.count = len(few or ())
+            self.size = sum([size_of(entry) for entry in few or ()])
+            if keys is not None:
+                self.size += sum(map(len, keys))
+
+    def with_few(self, entries: list[Entry]) -> Branch:
+        """Give a branch with the same keys, if any, and few other entries."""
+        like = self._top or self._like
+        return Branch(
+            self.kind, self.head, None, names=self.names, keys=self._keys, few=entries, like=like
+        )
+
+    def few(self) -> list[Entry]:
+        """List the entries, of which there are few."""
+        if self._few is None:
+            pages = pages_of(self)
+            if pages[0].keys is not None:
+                self._keys = [key for page in pages for key in page.keys or ()]
+            self._few = [entry for page in pages for entry in page.entries]
+        return self._few
+
+    @property
+    def top(self) -> Page | Group:
+        """The page or group over all; laid out when it is first asked for."""
+        top = self._top
+        if top is None:
+            old = [] if self._like is None else pages_under(self._like)
+            pages = cut(self._keys, self._few or [], old)
+            self._top = top = group_pages(pages, self._like)
+            self._like = None
+        return top
 
 
 Entry = bytes | Branch
@@ -175,13 +229,63 @@ def _cuts(mark: int, level: int) -> bool:
 
 def pages_of(branch: Branch) -> list[Page]:
     """List the pages of a branch from first to last."""
-    if type(branch.top) is Page:
-        return [branch.top]
-    level: list[Any] = branch.top.children
+    return pages_under(branch.top)
+
+
+def pages_under(top: Page | Group) -> list[Page]:
+    """List pages from first to last."""
+    if type(top) is Page:
+        return [top]
+    level: list[Any] = top.children
     while level and type(level[0]) is Group:
         fill_all(level)
         level = [child for group in level for child in group.children]
     return level
+
+
+def cut(keys: list[bytes] | None, entries: list[Entry], old: Sequence[Page]) -> list[Page]:
+    """Lay out entries, with their keys if there are any, and take over the old pages that fit."""
+    beginning = {_begin(page.keys, page.entries, 0): page for page in old}
+    pages: list[Page] = []
+    like: Page | None = None
+    at = 0
+    while at < len(entries):
+        like = beginning.get(_begin(keys, entries, at), like)
+        if like is not None and _fits(like, keys, entries, at):
+            pages.append(like)
+        else:
+            pages.append(_next_page(keys, entries, at, like))
+        at += pages[-1].count
+    return pages
+
+
+def _begin(keys: list[bytes] | None, entries: list[Entry], at: int) -> object:
+    return id(entries[at]) if keys is None else keys[at]
+
+
+def _fits(page: Page, keys: list[bytes] | None, entries: list[Entry], at: int) -> bool:
+    """Tell whether an old page is the one that begins here."""
+    end = at + page.count
+    return (
+        (page.closed or end == len(entries))
+        and page.entries == entries[at:end]
+        and (keys is None or page.keys == keys[at:end])
+    )
+
+
+def _next_page(
+    keys: list[bytes] | None, entries: list[Entry], start: int, like: Page | None
+) -> Page:
+    end = min(start + PAGE_ENTRIES, len(entries))
+    mark = NO_CUT
+    for at in range(start, end):
+        mark = mark_of(None if keys is None else keys[at], entries[at])
+        if mark != NO_CUT:
+            end = at + 1
+            break
+    closed = mark != NO_CUT or end - start == PAGE_ENTRIES
+    its_keys = None if keys is None else keys[start:end]
+    return Page(its_keys, entries[start:end], closed=closed, mark=mark, like=like)
 
 
 def group_pages(pages: Sequence[Page], old: Page | Group | None) -> Page | Group:

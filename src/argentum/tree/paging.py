@@ -14,7 +14,7 @@ from operator import eq
 from ormsgpack import packb
 
 from argentum.tree.encoding import OPTIONS, is_ambiguous
-from argentum.tree.nodes import NO_CUT, PAGE_ENTRIES, Entry, Page, mark_of
+from argentum.tree.nodes import NO_CUT, PAGE_ENTRIES, Branch, Entry, Page, cut, mark_of
 from argentum.tree.taking import is_leaf
 
 Encode = Callable[[object, Entry | None, int], Entry]
@@ -84,13 +84,28 @@ class ItemPages:
             self.pages.append(Page(None, self.entries, closed=False, mark=NO_CUT, like=last))
         return self.pages
 
-    def _add_new(self, values: list[object]) -> int:
-        """Add values of which nothing is known, and tell how many."""
+    def few(self, values: list[object], before: list[Entry]) -> list[Entry]:
+        """Give the entries of few values alone, those of `before` where they are equal."""
+        compare = self._compared_singly if Branch in map(type, before) else self._compared
+        found: list[Entry] = []
+        left = before
+        while left and len(found) < len(values):
+            part, used, _ = compare(values[len(found) : len(found) + len(left)], left)
+            found += part
+            left = left[used:]
+        return found + self._new(values[len(found) :]) if len(found) < len(values) else found
+
+    def _new(self, values: list[object]) -> list[Entry]:
+        """Encode values of which nothing is known."""
         try:
             plain = map(packb, values, _NO_DEFAULT, _OPTIONS)
-            entries: list[Entry] = list(map(self._exact, values, plain))
+            return list(map(self._exact, values, plain))
         except TypeError:
-            entries = [self.encode(value, None, SMALL_ITEM_BYTES) for value in values]
+            return [self.encode(value, None, SMALL_ITEM_BYTES) for value in values]
+
+    def _add_new(self, values: list[object]) -> int:
+        """Add values of which nothing is known, and tell how many."""
+        entries = self._new(values)
         start = 0
         for end, entry in enumerate(entries, 1):
             mark = mark_of(None, entry)
@@ -204,38 +219,5 @@ def keyed_pages(
     before: dict[bytes, Entry] = {}
     for page in old:
         before.update(zip(page.keys or (), page.entries, strict=True))
-    beginning = {page.keys[0]: page for page in old if page.keys}
     entries = list(map(encode, values, map(before.get, keys), repeat(SMALL_BYTES)))
-    pages: list[Page] = []
-    at = 0
-    like: Page | None = None
-    while at < len(keys):
-        like = beginning.get(keys[at], like)
-        if like is None or not _fits(like, keys, entries, at):
-            end, mark = _end_of_page(keys, at)
-            closed = mark != NO_CUT or end - at == PAGE_ENTRIES
-            pages.append(Page(keys[at:end], entries[at:end], closed=closed, mark=mark, like=like))
-        else:
-            pages.append(like)
-        at += pages[-1].count
-    return pages
-
-
-def _fits(page: Page, keys: list[bytes], entries: list[Entry], at: int) -> bool:
-    """Tell whether an old page is the one that begins here."""
-    end = at + page.count
-    return (
-        (page.closed or end == len(keys))
-        and page.keys == keys[at:end]
-        and page.entries == entries[at:end]
-    )
-
-
-def _end_of_page(keys: list[bytes], start: int) -> tuple[int, int]:
-    """Find where the page that begins at a key ends, and the mark of its end."""
-    end = min(start + PAGE_ENTRIES, len(keys))
-    for at in range(start, end):
-        mark = mark_of(keys[at], b"")
-        if mark != NO_CUT:
-            return at + 1, mark
-    return end, NO_CUT
+    return cut(keys, entries, old)
