@@ -9,9 +9,16 @@ from tests.handoff.makers import full_handoff
 
 from argentum import HandoffProtocol
 from argentum.handoff import Ledger, MemoryLedger
+from argentum.store.ledger import StoreLedger
+from argentum.store.memory import MemoryStore
+from argentum.store.sqlite import SqliteStore
 
 PROTOCOL = HandoffProtocol()
-LEDGERS: dict[str, Callable[[], Ledger]] = {"memory": MemoryLedger}
+LEDGERS: dict[str, Callable[[], Ledger]] = {
+    "memory": MemoryLedger,
+    "store in memory": lambda: StoreLedger(MemoryStore()),
+    "store in a file": lambda: StoreLedger(SqliteStore("runs.db")),
+}
 
 
 @pytest.fixture(params=LEDGERS)

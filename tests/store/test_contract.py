@@ -235,3 +235,14 @@ def test_unknown_kind_and_phase_are_refused(store: Store) -> None:
     with pytest.raises(InputError, match=r"phase 'middle'.* open"):
         note(store, "r", phase="middle")
     assert 0 == store.run("r").events
+
+
+def test_receipts_are_added_by_who_knows_all_others(store: Store) -> None:
+    """Who knows fewer or more than there are adds nothing and learns what there is."""
+    assert [] == store.receipts("hf_1")
+    assert ["a", "b"] == store.add_receipts("hf_1", 0, ["a", "b"])
+    assert ["a", "b"] == store.add_receipts("hf_1", 0, ["x"])
+    assert ["a", "b"] == store.add_receipts("hf_1", 3, ["x"])
+    assert ["a", "b", "c"] == store.add_receipts("hf_1", 2, ["c"])
+    assert ["a", "b", "c"] == store.receipts("hf_1")
+    assert [] == store.receipts("hf_2")

@@ -22,6 +22,7 @@ class MemoryStore:
         self._lock = threading.RLock()
         self._runs: dict[str, RunInfo] = {}
         self._events: dict[str, list[Event]] = {}
+        self._receipts: dict[str, tuple[str, ...]] = {}
 
     def start_run(self, info: RunInfo) -> None:
         """Add a run."""
@@ -118,6 +119,18 @@ class MemoryStore:
         """Give nothing: trees are kept whole."""
         del digests
         return {}
+
+    def receipts(self, handoff_id: str) -> list[str]:
+        """Give the receipts of a handoff as they were written, the first one first."""
+        return list(self._receipts.get(handoff_id, ()))
+
+    def add_receipts(self, handoff_id: str, known: int, written: Sequence[str]) -> list[str]:
+        """Add receipts if the handoff still has `known` of them; give all that it has then."""
+        with self._lock:
+            kept = self._receipts.get(handoff_id, ())
+            if len(kept) == known:
+                kept = self._receipts[handoff_id] = (*kept, *written)
+        return list(kept)
 
     def check(self) -> list[str]:
         """List what is damaged: nothing can be."""

@@ -71,6 +71,16 @@ class Store(Protocol):
     def chunks(self, digests: Iterable[bytes]) -> Mapping[bytes, bytes]:
         """Give the chunks that are kept under these digests."""
 
+    def receipts(self, handoff_id: str) -> list[str]:
+        """Give the receipts of a handoff as they were written, the first one first."""
+
+    def add_receipts(self, handoff_id: str, known: int, written: Sequence[str]) -> list[str]:
+        """
+        Add receipts if the handoff still has `known` of them, else add nothing; give all then.
+
+        That is one step for every thread and process that uses the store.
+        """
+
     def check(self) -> list[str]:
         """List what is damaged: an empty list means that every event can be read."""
 

@@ -59,6 +59,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) {table}
         """,
     ),
+    (
+        """
+        CREATE TABLE receipt (
+            handoff_id TEXT NOT NULL,
+            number {integer} NOT NULL,
+            body TEXT NOT NULL,
+            PRIMARY KEY (handoff_id, number)
+        ) {clustered}
+        """,
+    ),
 )
 
 FORMAT = len(MIGRATIONS)
@@ -124,3 +134,7 @@ def events_page(kinds: int, *, agent: bool) -> str:
     if agent:
         where += " AND agent = ?"
     return f"SELECT {EVENT_COLUMNS} FROM event WHERE {where} ORDER BY seq LIMIT ?"
+
+
+RECEIPTS = "SELECT body FROM receipt WHERE handoff_id = ? ORDER BY number"
+ADD_RECEIPT = "INSERT INTO receipt (handoff_id, number, body) VALUES (?, ?, ?)"

@@ -224,6 +224,21 @@ class SqliteStore:
         found = self._find(schema.CHUNK, digests)
         return {digest: unpacked(column) for digest, column in found.items()}
 
+    def receipts(self, handoff_id: str) -> list[str]:
+        """Give the receipts of a handoff as they were written, the first one first."""
+        return [written for (written,) in self._all(schema.RECEIPTS, (_text(handoff_id),))]
+
+    def add_receipts(self, handoff_id: str, known: int, written: Sequence[str]) -> list[str]:
+        """Add receipts if the handoff still has `known` of them; give all that it has then."""
+        name = _text(handoff_id)
+        with self._handle as execute, self._handle.transaction():
+            kept = [one for (one,) in execute(schema.RECEIPTS, (name,))]
+            if len(kept) == known:
+                for number, one in enumerate(written, known):
+                    execute(schema.ADD_RECEIPT, (name, number, one))
+                kept += written
+        return kept
+
     def check(self) -> list[str]:
         """List what is damaged."""
         return list(problems(self, self._handle))
