@@ -10,6 +10,7 @@ import pytest
 
 from argentum import Run
 from argentum.store import open_store
+from argentum.store.schema import FORMAT
 
 
 def test_table(trip, command):
@@ -130,7 +131,7 @@ def newer(path):
     "make,reason",
     [
         (nonsense, "is not a SQLite file, so it is no store; it was left as it is."),
-        (newer, "Database is format 99; this argentum reads up to 1. Upgrade argentum"),
+        (newer, f"Database is format 99; this argentum reads up to {FORMAT}. Upgrade argentum"),
     ],
 )
 def test_unusable_store(command, tmp_path, make, reason):

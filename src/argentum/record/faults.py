@@ -20,23 +20,32 @@ def faults_raise() -> bool:
 
 
 def shown_reason(error: BaseException) -> str:
+    """Give an error in one line, for people to see."""
+    return hidden(_reason(error)[:SEARCHED_CHARACTERS])[:300]
+
+
+def _reason(error: BaseException) -> str:
     """Give an error in one line, even if its text cannot be made."""
     try:
         text = " ".join(str(error).split())
     except FOREIGN_FAULTS:
         text = shown(error)
-    return hidden(f"{type(error).__name__}: {text}"[:SEARCHED_CHARACTERS])[:300]
+    return f"{type(error).__name__}: {text}"
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Give what a reader wants to know of an exception."""
+    """
+    Give what a reader wants to know of an exception.
+
+    Secrets are still in it: what is recorded is redacted as a whole, with the store's own tokens.
+    """
     from traceback import format_exception  # noqa: PLC0415 - only when something went wrong
 
     try:
         trace = "".join(format_exception(error))
     except FOREIGN_FAULTS:
-        trace = shown_reason(error)
-    return {"type": type(error).__name__, "text": shown_reason(error), "traceback": trace}
+        trace = _reason(error)
+    return {"type": type(error).__name__, "text": _reason(error), "traceback": trace}
 
 
 def warn(text: str, *values: object) -> None:
