@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from argentum.errors import InputError, LimitError
 from argentum.state import Snapshot
 from argentum.state.conditions import FIRST, parse
+from argentum.state.expression import read_expression
+from argentum.state.quick import quick
 from argentum.tree import freeze
 
 
@@ -343,8 +345,8 @@ def test_numbers_are_compared_as_cel_compares_them(
     now = snapshot({"a": a, "b": b, "l": [1, 2]})
     checker = condition.checker()
     by_cel = condition.checker()
-    by_cel._quick = None
-    assert checker._quick is not None
+    by_cel.quick = None
+    assert checker.quick is not None
 
     assert by_cel.check(now, snapshot({"a": old})) == checker.check(now, snapshot({"a": old}))
 
@@ -354,4 +356,11 @@ def test_numbers_are_compared_as_cel_compares_them(
 )
 def test_leaves_to_cel_what_is_more_than_numbers(text: str) -> None:
     """What may overflow, or is of other types, is evaluated by CEL."""
-    assert None is parse(text).checker()._quick
+    assert None is parse(text).checker().quick
+
+
+@pytest.mark.parametrize("text", ["(" * 300 + "a" + ")" * 300 + " > 1", "!" * 1000 + "has(a)"])
+def test_leaves_to_cel_what_nests_deep(text: str) -> None:
+    """Python's parser has its limits."""
+    found = quick(read_expression(text))
+    assert found is None or found.holds(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from argentum.errors import InputError, LimitError, NotFoundError, hidden, not_found
@@ -156,8 +156,12 @@ class AgentSession:
         seq = self.run.record("snapshot", label, tree, agent=self.agent_id)
         before = self._last
         self._last = now = Snapshot(label, tree, at_ns, seq or 0, self.agent_id)
-        if self._watchings:
-            self._check(now, before, state)
+        unsure: tuple[Watching, ...] = ()
+        for watching in self._watchings:
+            if not watching.holds(state, now, before):
+                unsure = (*unsure, watching)
+        if unsure:
+            self._check(unsure, now, before)
 
     def watch(
         self,
@@ -197,13 +201,13 @@ class AgentSession:
         self._watchings = [*self._watchings, watching]
         return watching
 
-    def _check(self, now: Snapshot, before: Snapshot | None, state: object) -> None:
-        """Check all watches, and only then raise what one of them was asked to raise."""
+    def _check(self, watchings: Iterable[Watching], now: Snapshot, before: Snapshot | None) -> None:
+        """Check watches, and only then raise what one of them was asked to raise."""
         broken: LimitError | None = None
-        for watching in self._watchings:
+        for watching in watchings:
             if watching.is_on:
                 try:
-                    watching.see(now, before, state)
+                    watching.see(now, before)
                 except LimitError as error:
                     broken = broken or error
                 except FOREIGN_FAULTS as error:  # a guest never breaks its host

@@ -8,6 +8,7 @@ from typing import Any
 from argentum.errors import LimitError
 from argentum.record.faults import shown_reason, warn
 from argentum.record.run import Run
+from argentum.state.live import Holds
 from argentum.state.snapshots import Snapshot
 from argentum.state.watch import Break, Watch, Watcher
 from argentum.tree.taking import FOREIGN_FAULTS
@@ -37,6 +38,9 @@ class Watching:
         self._run = run
         self._agent = agent
         self._watcher = Watcher(watch)
+        live = self._watcher.live()
+        self.holds: Holds = _is_unsure if live is None else live.holds
+        """Tells of most snapshots that need no check, and quickly, that they do not."""
         self._lock = threading.Lock()
         self._depths: dict[int, int] = {}
         """How many snapshots within each other it checks right now, by thread."""
@@ -49,21 +53,13 @@ class Watching:
         """Watch no longer."""
         self.is_on = False
 
-    def see(self, snapshot: Snapshot, before: Snapshot | None, live: object) -> None:
+    def see(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """
         Check a snapshot that was recorded.
-
-        Args:
-            live: the state that it was taken of.
 
         Raises:
             LimitError: it breaks the watch, which was asked to raise.
         """
-        watcher = self._watcher
-        quick = watcher.live
-        if quick is not None and not watcher.is_broken and quick.holds(live, snapshot, before):
-            watcher.last_kept = snapshot
-            return
         thread = threading.get_ident()
         depth = self._depths.get(thread, 0)
         if depth == MAX_NESTED:
@@ -117,6 +113,10 @@ class Watching:
         if not self.first_fault:
             self.first_fault = reason
             warn("The watch %r could not be checked: %s", self.watch.name, reason)
+
+
+def _is_unsure(live: object, snapshot: Snapshot, before: Snapshot | None) -> bool:  # noqa: ARG001 - a `Holds`
+    return False
 
 
 def _said(found: Break, run: Run) -> str:

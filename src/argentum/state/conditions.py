@@ -39,7 +39,6 @@ from argentum.state.expression import (
     Read,
     read_expression,
 )
-from argentum.state.live import Live
 from argentum.state.quick import quick
 from argentum.state.reading import (
     KEPT_VALUES,
@@ -179,10 +178,9 @@ class Checker:
         self._reads_previous = condition.reads_previous
         self._needs_previous = self._reads_previous and not condition.asks_for_previous
         self._only_values = all(slot.read.how == VALUE for slot in slots)
-        self._quick = quick(condition.expression)
+        self.quick = quick(condition.expression)
+        """What answers without CEL, None if the condition is more than numbers."""
         self._seen: list[tuple[list[Item], Outcome]] = []
-        self.live = Live.of(self._quick, condition.expression.reads, condition.path.parts)
-        """What answers from a live state, None if that takes more than numbers."""
 
     def check(self, snapshot: Snapshot, before: Snapshot | None = None) -> Outcome:
         """Tell whether the condition holds for a snapshot (see `Condition.check`)."""
@@ -190,7 +188,7 @@ class Checker:
             return FIRST
         try:
             items = self._items(snapshot, before)
-            answer = None if self._quick is None else self._quick.answer(items)
+            answer = None if self.quick is None else self.quick.answer(items)
             if answer is not None:
                 return HELD if answer else BROKEN
             for seen, known in self._seen:

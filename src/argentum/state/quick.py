@@ -3,16 +3,16 @@ Conditions of numbers alone, such as `confidence >= previous.confidence - 0.2`, 
 
 A live watch is checked at each snapshot, and a call into the library costs more than many a
 snapshot: 3 us, and 15 us where its code is not in the processor's cache. So what is no more than
-sums of numbers, comparisons, `&&`, `||`, `!` and `has` is made into a few functions here. They
-answer only where all values are floats or small integers, for which CEL and Python agree (a law in
+sums of numbers, comparisons, `&&`, `||`, `!` and `has` is written as Python here, word for word. It
+answers only where all values are floats or small integers, for which CEL and Python agree (a law in
 the tests); all else is CEL's to say.
 """
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 from argentum.state.expression import EXISTS, SIZE, VALUE, VARIABLE, Expression
@@ -23,12 +23,8 @@ SMALL = 2**31
 """Sums of so small integers overflow nowhere."""
 _FLOAT = re.compile(r"\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 
-Term = Callable[[Sequence[Item]], Any]
 NUMBER, TRUTH = "number", "truth"
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "==": operator.eq, "!=": operator.ne,
-}  # fmt: skip
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class _UnfitError(Exception):
@@ -38,11 +34,18 @@ class _UnfitError(Exception):
 class Quick:
     """A condition of numbers, and whether it can say anything of given values."""
 
-    def __init__(self, holds: Term, numbers: Sequence[int], sizes: Sequence[int]) -> None:
-        self.holds = holds
-        """Tells whether it holds for floats and small integers, with sizes for containers."""
+    def __init__(self, text: str, count: int, numbers: Sequence[int], sizes: Sequence[int]) -> None:
+        self._text = text
         self._numbers = numbers
         self._sizes = sizes
+        names = [f"v{number}" for number in range(count)]
+        source = f"def holds({', '.join(names)}): return {self.written(names)}"
+        self.holds: Callable[..., bool] = holds_of(source, {"NOTHING": NOTHING})
+        """Tells whether it holds for floats and small integers, with sizes for containers."""
+
+    def written(self, names: Sequence[str]) -> str:
+        """Write it in Python, with these names for what it reads."""
+        return self._text.format(*names)
 
     def answer(self, items: Sequence[Item]) -> bool | None:
         """Tell whether it holds; None if CEL should."""
@@ -59,28 +62,42 @@ class Quick:
                 if counted[at] is None:
                     return None
             items = counted
-        answer: bool = self.holds(items)
-        return answer
+        return self.holds(*items)
 
 
 def quick(expression: Expression) -> Quick | None:
     """Give what answers quickly, None if the expression is more than numbers."""
     parser = _Parser(expression)
     try:
-        holds, kind = parser.either()
-    except (_UnfitError, RecursionError):
+        kind = parser.either()
+        if kind != TRUTH or parser.at < len(parser.words):
+            return None
+        text, count = " ".join(parser.made), len(expression.reads)
+        return Quick(text, count, sorted(parser.numbers), sorted(parser.sizes))
+    except (_UnfitError, RecursionError, SyntaxError, MemoryError):  # it nests too deep for Python
         return None
-    is_whole = kind == TRUTH and parser.at == len(parser.words)
-    return Quick(holds, sorted(parser.numbers), sorted(parser.sizes)) if is_whole else None
+
+
+def holds_of(source: str, names: dict[str, Any]) -> Any:
+    """Give the function `holds` of a source that was written word by word from a condition."""
+    exec(source, names)  # noqa: S102 - whose names and numbers are the only words of a user
+    return names["holds"]
 
 
 class _Parser:
-    """Reads the written form of an expression, of which each word stands by itself."""
+    """
+    Reads the written form of an expression, of which each word stands by itself.
+
+    Python's operators bind like CEL's as long as no truth is compared, so each word of the
+    expression becomes one of Python.
+    """
 
     def __init__(self, expression: Expression) -> None:
         self.words = expression.exact.split(" ")
         self.at = 0
         self.reads = expression.reads
+        self.made: list[str] = []
+        """The words in Python so far; `{3}` stands for variable 3."""
         self.numbers: set[int] = set()
         self.sizes: set[int] = set()
 
@@ -91,91 +108,78 @@ class _Parser:
             return self.words[self.at - 1]
         return ""
 
-    def either(self) -> tuple[Term, str]:
-        left = self._both()
+    def either(self) -> str:
+        kind = self._both()
         while self._next("||"):
-            left = _either(_truth(left), _truth(self._both())), TRUTH
-        return left
+            self.made.append("or")
+            kind = _same(TRUTH, kind, self._both())
+        return kind
 
-    def _both(self) -> tuple[Term, str]:
-        left = self._comparison()
+    def _both(self) -> str:
+        kind = self._comparison()
         while self._next("&&"):
-            left = _both(_truth(left), _truth(self._comparison())), TRUTH
-        return left
+            self.made.append("and")
+            kind = _same(TRUTH, kind, self._comparison())
+        return kind
 
-    def _comparison(self) -> tuple[Term, str]:
-        left = self._sum()
+    def _comparison(self) -> str:
+        kind = self._sum()
         sign = self._next(*_COMPARISONS)
         if not sign:
-            return left
-        return _combined(_COMPARISONS[sign], _number(left), _number(self._sum())), TRUTH
+            return kind
+        self.made.append(sign)
+        _same(NUMBER, kind, self._sum())
+        return TRUTH
 
-    def _sum(self) -> tuple[Term, str]:
-        left = self._one()
+    def _sum(self) -> str:
+        kind = self._one()
         while sign := self._next("+", "-"):
-            function = operator.add if sign == "+" else operator.sub
-            left = _combined(function, _number(left), _number(self._one())), NUMBER
-        return left
+            self.made.append(sign)
+            kind = _same(NUMBER, kind, self._one())
+        return kind
 
-    def _one(self) -> tuple[Term, str]:
+    def _one(self) -> str:
         word = self._next()
         if word == "!":
-            truth = _truth(self._one())
-            return (lambda items: not truth(items)), TRUTH
+            self.made.append("not")
+            return _same(TRUTH, self._one())
         if word == "-":
-            number = _number(self._one())
-            return (lambda items: -number(items)), NUMBER
+            self.made.append("-")
+            return _same(NUMBER, self._one())
         if word == "(":
-            inside = self.either()
+            self.made.append("(")
+            kind = self.either()
             if not self._next(")"):
                 raise _UnfitError
-            return inside
+            self.made.append(")")
+            return kind
         if word.startswith(VARIABLE):
             return self._variable(int(word.removeprefix(VARIABLE)))
-        return _constant(word), NUMBER
+        self.made.append(_constant(word))
+        return NUMBER
 
-    def _variable(self, at: int) -> tuple[Term, str]:
+    def _variable(self, at: int) -> str:
         how = self.reads[at].how
-        if how == VALUE:
-            self.numbers.add(at)
-            return operator.itemgetter(at), NUMBER
         if how == EXISTS:
-            return (lambda items: items[at] is not NOTHING), TRUTH
-        if how == SIZE:
-            self.sizes.add(at)
-            return operator.itemgetter(at), NUMBER
-        raise _UnfitError
+            self.made.append(f"{{{at}}} is not NOTHING")
+            return TRUTH
+        if how not in (VALUE, SIZE):
+            raise _UnfitError
+        (self.numbers if how == VALUE else self.sizes).add(at)
+        self.made.append(f"{{{at}}}")
+        return NUMBER
 
 
-def _constant(word: str) -> Term:
+def _constant(word: str) -> str:
     if word.isdecimal() and int(word) <= SMALL:
-        value: float = int(word)
-    elif _FLOAT.fullmatch(word):
-        value = float(word)
-    else:
+        return str(int(word))
+    if _FLOAT.fullmatch(word) and isfinite(float(word)):
+        return repr(float(word))
+    raise _UnfitError
+
+
+def _same(kind: str, *kinds: str) -> str:
+    """Give the kind that all of these are."""
+    if any(one != kind for one in kinds):
         raise _UnfitError
-    return lambda _: value
-
-
-def _number(term: tuple[Term, str]) -> Term:
-    if term[1] != NUMBER:
-        raise _UnfitError
-    return term[0]
-
-
-def _truth(term: tuple[Term, str]) -> Term:
-    if term[1] != TRUTH:
-        raise _UnfitError
-    return term[0]
-
-
-def _combined(function: Callable[[Any, Any], Any], left: Term, right: Term) -> Term:
-    return lambda items: function(left(items), right(items))
-
-
-def _either(left: Term, right: Term) -> Term:
-    return lambda items: left(items) or right(items)
-
-
-def _both(left: Term, right: Term) -> Term:
-    return lambda items: left(items) and right(items)
+    return kind

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from argentum.errors import ArgentumError, FormatError, InputError, shown
 from argentum.state.conditions import BROKEN, FIRST, HELD, Checker, Condition, Outcome, parse
+from argentum.state.live import Live
 from argentum.state.reading import Found, why_missing
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Path, Tree
@@ -176,10 +177,15 @@ class Watcher:
         """What was said of the last state."""
         self._checker = checker or watch.checker()
         self._compares = watch.compares
-        self.live = self._checker.live if isinstance(self._checker, Checker) else None
-        """What tells quickly, for most snapshots that keep the watch, that they do."""
         self.is_broken = False
         self.last_kept: Snapshot | None = None
+
+    def live(self) -> Live | None:
+        """Give what tells of most snapshots that keep the watch, and quickly, that they do."""
+        if not isinstance(self._checker, Checker):
+            return None
+        condition = self._checker.condition
+        return Live.of(self._checker.quick, condition.expression.reads, condition.path.parts, self)
 
     def see(self, snapshot: Snapshot, before: Snapshot | None) -> Break | None:
         """Check the next state; give the break if there is a new one."""
