@@ -133,7 +133,8 @@ def _source(places: Sequence[_Place], test: str) -> Iterator[str]:
             yield f"  at = at[{step!r}]"
         key = place.steps[-1]
         yield f"  if type(at) is not dict or {key!r} not in at: return decoded(snapshot, before)"
-        yield f"  _, tail = root.split({pack(key)!r})"
+        # From the right, for the first byte of a written key is rare in a state and its last is not.
+        yield f"  _, tail = root.rsplit({pack(key)!r})"
         yield "  code = tail[0]"
         if place.is_size:
             yield f"  if {_FIXED_LIST} <= code < {_FIXED_LIST_END}:"
