@@ -133,7 +133,7 @@ def _source(places: Sequence[_Place], test: str) -> Iterator[str]:
             yield f"  at = at[{step!r}]"
         key = place.steps[-1]
         yield f"  if type(at) is not dict or {key!r} not in at: return decoded(snapshot, before)"
-        # From the right, for the first byte of a written key is rare in a state and its last is not.
+        # From the right, for a written key begins with a byte that is rare in a state.
         yield f"  _, tail = root.rsplit({pack(key)!r})"
         yield "  code = tail[0]"
         if place.is_size:
