@@ -364,3 +364,27 @@ def test_leaves_to_cel_what_nests_deep(text: str) -> None:
     """Python's parser has its limits."""
     found = quick(read_expression(text))
     assert found is None or found.holds(1)
+
+
+KEYS = st.sampled_from(["a", "b", "é", 1, True])
+BOXES = st.one_of(
+    st.dictionaries(KEYS, st.none() | st.integers() | st.lists(st.floats(), max_size=2)),
+    st.lists(st.none() | st.integers() | KEYS),
+    st.sampled_from([Plan([]), ("a", 1), {"a"}, "abc", None, 1, b"a"]),
+)
+
+
+@pytest.mark.parametrize("padding", [{}, {f"k{n}": "x" * 100 for n in range(50)}])
+@given(
+    text=st.sampled_from(["'a' in box", "!('é' in box)", "'done' in box || 1 in box"]),
+    box=BOXES,
+)
+def test_what_is_in_a_map_is_told_by_its_keys(padding: Any, text: str, box: Any) -> None:
+    """As if CEL were given the values, too."""
+    if isinstance(box, dict):
+        box = {**box, **padding}
+    whole = parse(text.replace("in box", "in (box)"))
+    assert parse(text).reads != whole.reads
+
+    assert whole.check(snapshot({"box": box})) == parse(text).check(snapshot({"box": box}))
+    assert whole.check(snapshot({})).held is parse(text).check(snapshot({})).held is None

@@ -30,6 +30,7 @@ from argentum.state.cel import EXAMPLE, NO_OVERLOAD, compiled, library, plainly
 from argentum.state.expression import (
     EQUAL,
     EXISTS,
+    KEYS,
     PREVIOUS,
     SIZE,
     STATE,
@@ -47,6 +48,7 @@ from argentum.state.reading import (
     are_equal,
     cel_of,
     is_same,
+    keys_of,
     shown_of,
     size_of,
     value_of,
@@ -272,6 +274,8 @@ class Checker:
         if how == SIZE and item is not NOTHING:
             count = size_of(item)
             return NOTHING if count is None else float(count) if floats else count
+        if how == KEYS and item is not NOTHING:
+            return keys_of(item, floats=floats)
         return item if item is NOTHING else cel_of(item, floats=floats)
 
     def _explained(
@@ -296,7 +300,7 @@ class Checker:
             named = ", ".join(
                 f"{slot.read.text} is {shown(value_of(item))}"
                 for slot, item in zip(self._slots, items, strict=True)
-                if slot.read.how == VALUE and item is not NOTHING
+                if slot.read.how in (VALUE, KEYS) and item is not NOTHING
             )
             why += f" Here {named}." if named else ""
         return Outcome(None, why)

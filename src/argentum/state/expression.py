@@ -5,6 +5,7 @@ A condition is a CEL expression (https://cel.dev). `previous.scores[3].value` is
 becomes one variable, which is bound to the value at that path alone: a condition over a state of
 50,000 values decodes the two that it names. `size(PATH)` and `has(PATH)` become variables, too: the
 first counts without reading the items, the second works on a name by itself, as in `!has(error)`.
+Of what `in` looks in, only the keys are read if it is a map.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Literal
 
 from argentum.tree import Path
 
-VALUE, SIZE, EXISTS, EQUAL = "value", "size", "exists", "equal"
-How = Literal["value", "size", "exists", "equal"]
+VALUE, KEYS, SIZE, EXISTS, EQUAL = "value", "keys", "size", "exists", "equal"
+How = Literal["value", "keys", "size", "exists", "equal"]
 STATE, PREVIOUS, SNAPSHOT = "state", "previous", "snapshot"
 SNAPSHOT_FIELDS = ("label", "agent", "seq")
 VARIABLE = "__read_"
@@ -259,7 +260,9 @@ class _Reader:
         after = [token.text for token in self.tokens[chain.end : chain.end + 4]]
         if after == [".", "size", "(", ")"]:
             return self._piece(at, chain.end + 4, chain, "size")
-        return self._piece(at, chain.end, chain, "value")
+        is_looked_in = at > 0 and self.tokens[at - 1].text == "in"
+        ends = not after or after[0] in _AFTER_OPERAND
+        return self._piece(at, chain.end, chain, "keys" if is_looked_in and ends else "value")
 
     def _piece(self, at: int, end: int, chain: _Chain, how: How) -> _Piece:
         written = self.text[self.tokens[at].at : self.tokens[end - 1].end]

@@ -10,6 +10,8 @@ from argentum.state.cel_values import as_cel
 from argentum.tree import Path, Record, Tree, diff, freeze
 from argentum.tree.encoding import unpack
 from argentum.tree.following import Follower
+from argentum.tree.kinds import Kind
+from argentum.tree.nodes import Branch, fill_all, pages_of
 from argentum.tree.tree import NOTHING, part_of
 
 SMALL_BYTES = 32
@@ -75,6 +77,28 @@ class Found:
         return made
 
 
+    def keys(self, *, floats: bool) -> Any:
+        """Give the value as CEL has it, but a map with no values."""
+        root = NOTHING if self._tree is None else self._tree.root
+        if type(root) is Branch and root.kind is Kind.DICT:
+            return as_cel(dict.fromkeys(names_in(root), True))
+        inside = self.value()
+        while isinstance(inside, Record):
+            inside = inside.fields.get("", inside.fields)
+        if isinstance(inside, dict):
+            return as_cel(dict.fromkeys(inside, True))
+        return self.cel(floats=floats)
+
+
+def names_in(branch: Branch) -> list[str]:
+    """List the keys of a large dict without reading its values."""
+    pages = pages_of(branch)
+    fill_all(pages)
+    keys = b"".join([key for page in pages for key in page.keys or ()])
+    names: list[str] = unpack(b"\xdd" + branch.count.to_bytes(4, "big") + keys)  # as one array
+    return names
+
+
 Item = Any
 """A scalar, a `Found`, or `NOTHING`."""
 
@@ -99,6 +123,11 @@ def size_of(item: Item) -> int | None:
 def cel_of(item: Item, *, floats: bool) -> Any:
     """Give an item as CEL has it."""
     return item.cel(floats=floats) if type(item) is Found else as_cel(item, floats=floats)
+
+
+def keys_of(item: Item, *, floats: bool) -> Any:
+    """Give an item as CEL has it, but a map with no values."""
+    return item.keys(floats=floats) if type(item) is Found else as_cel(item, floats=floats)
 
 
 def is_same(one: Item, other: Item) -> bool:
