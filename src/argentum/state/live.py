@@ -19,7 +19,7 @@ from argentum.state.expression import PREVIOUS, SIZE, STATE, VALUE, Read
 from argentum.state.quick import SMALL, Quick, holds_of
 from argentum.state.snapshots import Snapshot
 from argentum.tree.encoding import pack, unpack
-from argentum.tree.freezing import FEW
+from argentum.tree.following import is_live_dict, live_member
 from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, Entry
 from argentum.tree.taking import FOREIGN_FAULTS
@@ -184,7 +184,7 @@ def _number(entry: Entry, value: Any, place: _Place) -> float | None:
     """
     for step in place.steps:
         if type(entry) is Branch:
-            below = _member(entry, step)
+            below = live_member(entry, step) if is_live_dict(entry) else None
             if below is None:
                 return None
             entry, value = below, NOTHING
@@ -211,11 +211,3 @@ def _count(entry: Entry, value: Any) -> int | None:
             return code - _FIXED_LIST
         return _count_16(entry, 1)[0] if code == _LIST else None  # type: ignore[arg-type]
     return len(value) if type(value) is list else None
-
-
-def _member(branch: Branch, name: str) -> Entry | None:
-    """Give what a dict of few members has at a name, None if that is not to be seen quickly."""
-    names = branch.names
-    if names is None or branch.count > FEW or name not in names:
-        return None
-    return branch.few()[names.index(name)]

@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from argentum.errors import NotFoundError
 from argentum.tree.encoding import pack, unpack
+from argentum.tree.freezing import FEW
 from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, Entry, Group, Page, fill_all
 from argentum.tree.paths import Key, Path, Step
@@ -78,6 +79,17 @@ class Follower:
         found = None if value is NOTHING else pack(value)
         self._decoded = (entry, depth, found)
         return found
+
+
+def is_live_dict(branch: Branch) -> bool:
+    """Tell whether `live_member` finds the members: in a dict of few that was just frozen."""
+    return branch.names is not None and branch.count <= FEW
+
+
+def live_member(branch: Branch, name: object) -> Entry | None:
+    """Give what a dict has at a key, None if there is nothing, and lay out no pages for that."""
+    names = branch.names or []
+    return branch.few()[names.index(name)] if type(name) is str and name in names else None
 
 
 READ_AHEAD = 256
@@ -154,7 +166,13 @@ def _is_same(old: Entry | None, new: Entry) -> bool:
     if old is new:
         return True
     if type(old) is Branch and type(new) is Branch:
-        return old.top is new.top and old.kind is new.kind and old.head == new.head
+        top = old._top  # noqa: SLF001 - `top` would lay out pages, and only what is stored has them
+        return (
+            top is not None
+            and top is new._top  # noqa: SLF001 - as above
+            and old.kind is new.kind
+            and old.head == new.head
+        )
     return type(old) is bytes and old == new
 
 
@@ -163,7 +181,8 @@ class _Level:
 
     def __init__(self, step: Step) -> None:
         self.step = step
-        self._key = pack(step.value if isinstance(step, Key) else step)
+        self._name = step.value if isinstance(step, Key) else step
+        self._key = pack(self._name)
         self._branch: Branch | None = None
         self._found: Entry | None = None
         self._places: dict[int, int] = {}
@@ -173,6 +192,8 @@ class _Level:
 
     def below(self, branch: Branch) -> Entry | None:
         """Give what lies one step below a branch, None if there is nothing."""
+        if is_live_dict(branch):
+            return live_member(branch, self._name)
         if not _is_same(self._branch, branch):
             self._found = self._look_up(branch)
             self._branch = branch
