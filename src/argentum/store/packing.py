@@ -1,9 +1,12 @@
 """
 How bytes lie in the columns of the store: a first byte, then plain or deflated content.
 
-Deflate (RFC 1951) of level 6, the median step of a large state: levels 1, 3, 6, 9 gave 5.54, 5.52,
-5.48, 5.48 KB in 262, 258, 276, 276 microseconds. Without zlib's header and checksum: they are six
-bytes a chunk, and a chunk's own digest is checked when it is read.
+Deflate (RFC 1951) with its fixed codes: of content of one to four kilobytes, which most chunks are,
+the codes made for each cost a reader as much time as all the rest, and are a sixth of the size.
+Less than a kilobyte is not deflated: it would save a fifth. Together a large state is read in
+three quarters of the time for an eighth more on disk, 8.8 MB of 1,000 steps. Levels 1 to 9 differ
+by a hundredth in size. Without zlib's header and checksum: they are six bytes a chunk, and a
+chunk's own digest is checked when it is read.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from argentum.errors import FormatError
 
 LEVEL = 6
 RAW_DEFLATE = -15
-CHUNK_FROM_BYTES = 128
+CHUNK_FROM_BYTES = 1024
 REFERENCE_FROM_BYTES = 512
 """Deflating takes 15 to 40 microseconds; a small event should not wait for it."""
 _PLAIN, _DEFLATED = b"\x00", b"\x01"
@@ -23,7 +26,8 @@ _PLAIN, _DEFLATED = b"\x00", b"\x01"
 def packed(content: bytes, from_bytes: int) -> bytes:
     """Give the column's value, deflated if it has so many bytes and gets smaller by it."""
     if len(content) >= from_bytes:
-        deflated = zlib.compress(content, LEVEL, RAW_DEFLATE)
+        deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, RAW_DEFLATE, strategy=zlib.Z_FIXED)
+        deflated = deflate.compress(content) + deflate.flush()
         if len(deflated) < len(content):
             return _DEFLATED + deflated
     return _PLAIN + content

@@ -16,6 +16,8 @@ from argentum.tree.paging import SMALL_BYTES
 from argentum.tree.paths import Key, Path, Step
 
 ATTEMPTS = 3
+_ARRAY = b"\xdc"
+"""How MessagePack begins an array of up to 65,535 members; their count follows in two bytes."""
 
 
 class Tree:
@@ -165,8 +167,19 @@ def thaw_entry(entry: Entry, *, live: bool) -> Any:
     branch: Branch = entry  # type: ignore[assignment]
     pages = pages_of(branch)
     fill_all(pages)
-    values = [thaw_entry(item, live=live) for page in pages for item in page.entries]
+    values: list[Any] = []
+    for page in pages:
+        if page.branches:
+            values += [thaw_entry(item, live=live) for item in page.entries]
+        else:
+            values += _unpack_all(page.entries, live=live)  # type: ignore[arg-type] # bytes
     return assemble(branch, values, live=live)
+
+
+def _unpack_all(parts: list[bytes], *, live: bool) -> list[Any]:
+    """Decode the parts of a page as one array, which takes half of the time."""
+    values: list[Any] = unpack(_ARRAY + len(parts).to_bytes(2) + b"".join(parts), live=live)
+    return values
 
 
 def assemble(branch: Branch, values: list[Any], *, live: bool) -> Any:
@@ -178,7 +191,7 @@ def assemble(branch: Branch, values: list[Any], *, live: bool) -> Any:
         return build(kind, values, live=live)
     if kind is Kind.DEQUE:
         return build(kind, [branch.head, *values], live=live)
-    keys = [unpack(key, live=live) for page in pages_of(branch) for key in page.keys or ()]
+    keys = [key for page in pages_of(branch) for key in _unpack_all(page.keys or [], live=live)]
     fields = dict(zip(keys, values, strict=True))
     if kind is Kind.OBJECT:
         return build_object(str(branch.head), fields, live=live)
