@@ -24,6 +24,10 @@ CONDITIONS = [
     "size(messages) >= size(previous.messages) && confidence < 2",
     "budget.usd >= 0 && budget.usd <= previous.budget.usd",
     "previous.confidence < 1 || confidence + confidence > 0.5",
+    "text != 'x' && !has(messages)",
+    "note == null || has(budget.usd)",
+    "confidence || previous.confidence == 'a'",
+    "budget.usd != null && budget.usd <= 'x'",
 ]
 NUMBERS = st.one_of(
     st.floats(), st.integers(), st.sampled_from([0, 1, 0.0, -0.0, 0.5, 0.7, 1.0]), st.none(),
@@ -36,7 +40,8 @@ STATES = st.fixed_dictionaries(
         "messages": st.one_of(st.lists(NUMBERS, max_size=40), NUMBERS),
         "budget": st.one_of(st.fixed_dictionaries({"usd": NUMBERS}), NUMBERS),
         "sub": st.fixed_dictionaries({"confidence": NUMBERS}),
-        "text": st.sampled_from(["", "x" * 5000]),
+        "text": st.sampled_from(["", "x", "x" * 5000]),
+        "note": NUMBERS,
     },
 )
 

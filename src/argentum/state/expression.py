@@ -71,7 +71,7 @@ class Expression:
     """How many of the reads are variables; the rest are sides of comparisons alone."""
     patterns: tuple[tuple[int, str | None], ...]
     """Its regular expressions, and where they are; None for one that is not written out."""
-    exact: str
+    words: tuple[str, ...]
     """As it was written, but for the variables."""
     floats: str
     """The same with every integer as a float, for CEL adds no integer to a float."""
@@ -81,6 +81,11 @@ class Expression:
     """Whether it adds, multiplies, …"""
     has_int: bool
     has_float: bool
+
+    @property
+    def exact(self) -> str:
+        """The words as one text."""
+        return " ".join(self.words)
 
     def place_of(self, at: int) -> int:
         """Give the place in the text of a place in `exact`."""
@@ -128,10 +133,10 @@ def read_expression(text: str) -> Expression:
     sides = dict.fromkeys(side for read in known for side in read.sides or ())
     reads = tuple({**known, **sides})
     rest = [tokens[piece.first] for piece in pieces if piece.read is None]
-    exact, places = _written(tokens, pieces, names, floats=False)
-    floats, _ = _written(tokens, pieces, names, floats=True)
+    words, places = _written(tokens, pieces, names, floats=False)
+    floats = " ".join(_written(tokens, pieces, names, floats=True)[0])
     return Expression(
-        reads, len(known), tuple(_patterns(tokens)), exact, floats, places,
+        reads, len(known), tuple(_patterns(tokens)), words, floats, places,
         computes=any(token.text in tuple("+-*/%") for token in rest),
         has_int=any(token.kind == "int" for token in rest) or any(r.how == SIZE for r in known),
         has_float=any(token.kind == "float" for token in rest),
@@ -188,7 +193,7 @@ def _tokens(text: str) -> list[_Token]:
 
 def _written(
     tokens: list[_Token], pieces: Iterable[_Piece], names: dict[Read, str], *, floats: bool
-) -> tuple[str, tuple[tuple[int, int], ...]]:
+) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
     made, length = [], 0
     places = []
     for piece in pieces:
@@ -199,7 +204,7 @@ def _written(
         places.append((length, token.at))
         made.append(word)
         length += len(word) + 1
-    return " ".join(made), tuple(places)
+    return tuple(made), tuple(places)
 
 
 class _Reader:
@@ -314,6 +319,12 @@ class _Chain:
     source: str
     path: Path
     end: int
+
+
+def plain_text(token: str) -> str | None:
+    """Give the text of a token, None if it is none or one that Python may read in another way."""
+    value = None if "\\" in token or "\n" in token else _literal(token)
+    return value if type(value) is str else None
 
 
 def _literal(text: str) -> object:

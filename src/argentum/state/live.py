@@ -1,11 +1,11 @@
 """
-Conditions of numbers, answered at each snapshot from the bytes that were just recorded.
+Plain conditions, answered at each snapshot from the bytes that were just recorded.
 
 A watch has to cost a fraction of a snapshot, and a small state is encoded in less time than it is
 decoded. So for each condition one function is written that looks for the keys in the bytes and
-decodes nothing but the numbers after them. A key tells nothing where it is there twice, or where
+decodes nothing but the values after them. A key tells nothing where it is there twice, or where
 the live state, which another thread may have changed meanwhile, does not have it at its path. Then,
-and in large states, what is around the number is decoded. What cannot be read surely, or does not
+and in large states, what is around the value is decoded. What cannot be read surely, or does not
 hold, is not answered here.
 """
 
@@ -15,8 +15,20 @@ from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
-from argentum.state.expression import PREVIOUS, SIZE, STATE, VALUE, Read
-from argentum.state.quick import SMALL, Quick, holds_of
+from argentum.state.expression import PREVIOUS, STATE, Read
+from argentum.state.quick import (
+    ANY,
+    EXISTENCE,
+    LENGTH,
+    NUMBER,
+    SMALL,
+    TEXT,
+    TRUTH,
+    Quick,
+    Sort,
+    fits,
+    holds_of,
+)  # fmt: skip
 from argentum.state.snapshots import Snapshot
 from argentum.tree.encoding import pack, unpack
 from argentum.tree.following import is_live_dict, live_member
@@ -28,7 +40,7 @@ from argentum.tree.tree import NOTHING
 Holds = Callable[[Any, Snapshot, Snapshot | None], bool]
 """Tells of a live state, its snapshot and the one before whether a condition surely holds."""
 
-# How MessagePack writes numbers: https://github.com/msgpack/msgpack/blob/master/spec.md
+# How MessagePack writes: https://github.com/msgpack/msgpack/blob/master/spec.md
 _INTEGERS = {
     code: Struct(form).unpack_from
     for code, form in (
@@ -36,9 +48,15 @@ _INTEGERS = {
     )
 }  # fmt: skip
 _double, _count_16 = Struct(">d").unpack_from, Struct(">H").unpack_from
+_TEXT_8 = 0xD9
+_TEXT_CODES = {_TEXT_8: 0xCC, 0xDA: 0xCD}
+"""The codes of texts, and those of integers that are written as their lengths are."""
+_NULL, _FALSE, _TRUE = 0xC0, 0xC2, 0xC3
+_NULL_ENTRY = bytes([_NULL])
 _FLOAT, _FIXED_END, _NEGATIVE = 0xCB, 0x80, 0xE0
+_FIXED_TEXT, _FIXED_TEXT_END = 0xA0, 0xC0
+_FIXED_DICT, _FIXED_DICT_END = 0x80, 0x90
 _LIST, _FIXED_LIST, _FIXED_LIST_END = 0xDC, 0x90, 0xA0
-NUMBER_BYTES = 9
 _COUNTED = frozenset({Kind.LIST, Kind.DICT})
 
 
@@ -50,10 +68,10 @@ class Kept(Protocol):
 
 
 class _Place(NamedTuple):
-    """A path of names, to a number or to what has a length."""
+    """A path of names, and what is wanted of the value."""
 
     steps: tuple[str, ...]
-    is_size: bool
+    sort: Sort
 
 
 class Live:
@@ -68,13 +86,15 @@ class Live:
         self._places = places
         self._kept = kept
         self.last: tuple[Any, ...] = (self,)
-        """The snapshot that was seen last, and its numbers."""
+        """The snapshot that was seen last, and what was read of it."""
         names = {
             "live_of": self, "kept": kept, "decoded": self._decoded, "integer": _integer,
-            "double": _double, "count_16": _count_16, "FAULTS": FOREIGN_FAULTS,
+            "double": _double, "count_16": _count_16, "text": _text, "FAULTS": FOREIGN_FAULTS,
+            "NOTHING": NOTHING,
         }  # fmt: skip
         test = quick.written([f"{'old' if is_old else 'new'}{at}" for is_old, at in order])
-        self.holds: Holds = holds_of("\n".join(_source(places, test)), names)
+        source = _source(places, test, compares=any(is_old for is_old, _ in order))
+        self.holds: Holds = holds_of("\n".join(source), names)
         """Tells of the next snapshot whether the condition surely holds, and notes that it does."""
 
     @classmethod
@@ -86,12 +106,13 @@ class Live:
             return None
         places: list[_Place] = []
         order = []
-        for read in reads:
+        for read, sort in zip(reads, quick.sorts, strict=True):
             steps = (*above, *read.path.parts)
-            fits = read.source in (STATE, PREVIOUS) and read.how in (VALUE, SIZE)
-            if not fits or not steps or not all(type(step) is str for step in steps):
+            asks_for_all = sort == EXISTENCE and not read.path.parts
+            is_fit = read.source in (STATE, PREVIOUS) and steps and not asks_for_all
+            if not is_fit or not all(type(step) is str for step in steps):
                 return None
-            place = _Place(steps, read.how == SIZE)
+            place = _Place(steps, sort)
             if place not in places:
                 places.append(place)
             order.append((read.source == PREVIOUS, places.index(place)))
@@ -102,10 +123,8 @@ class Live:
         try:
             root = snapshot.tree.root
             whole = unpack(root) if type(root) is bytes else NOTHING
-            new = [_number(root, whole, place) for place in self._places]
-        except FOREIGN_FAULTS:  # the tree is one of a damaged store
-            return False
-        if None in new:
+            new = [_read(root, whole, place) for place in self._places]
+        except FOREIGN_FAULTS:  # there is nothing, or a value that is not plain
             return False
         last, *old = self.last
         self.last = (snapshot, *new)
@@ -119,7 +138,7 @@ class Live:
         return held
 
 
-def _source(places: Sequence[_Place], test: str) -> Iterator[str]:
+def _source(places: Sequence[_Place], test: str, *, compares: bool) -> Iterator[str]:
     """Write the function that answers from the bytes of a small state."""
     yield "def holds(live, snapshot, before):"
     yield " if kept.is_broken: return False"
@@ -127,27 +146,10 @@ def _source(places: Sequence[_Place], test: str) -> Iterator[str]:
     yield " if type(root) is not bytes: return decoded(snapshot, before)"
     yield " try:"
     for number, place in enumerate(places):
-        yield "  at = live"
-        for step in place.steps[:-1]:
-            yield "  if type(at) is not dict: return decoded(snapshot, before)"
-            yield f"  at = at[{step!r}]"
-        key = place.steps[-1]
-        yield f"  if type(at) is not dict or {key!r} not in at: return decoded(snapshot, before)"
-        # From the right, for a written key begins with a byte that is rare in a state.
-        yield f"  _, tail = root.rsplit({pack(key)!r})"
-        yield "  code = tail[0]"
-        if place.is_size:
-            yield f"  if {_FIXED_LIST} <= code < {_FIXED_LIST_END}:"
-            yield f"   new{number} = code - {_FIXED_LIST}"
-            yield f"  elif code == {_LIST}: new{number}, = count_16(tail, 1)"
-            yield "  else: return decoded(snapshot, before)"
-        else:
-            yield f"  if code == {_FLOAT}: new{number}, = double(tail, 1)"
-            yield f"  elif code < {_FIXED_END}: new{number} = code"
-            yield f"  else: new{number} = integer(code, tail)"
+        yield from _reading(place, f"new{number}")
     yield " except FAULTS: return decoded(snapshot, before)"
     news = ", ".join(f"new{number}" for number in range(len(places)))
-    if "old" in test:
+    if compares:
         olds = ", ".join(f"old{number}" for number in range(len(places)))
         yield " last = live_of.last"
         yield f" live_of.last = (snapshot, {news})"
@@ -157,6 +159,52 @@ def _source(places: Sequence[_Place], test: str) -> Iterator[str]:
     yield "  kept.last_kept = snapshot"
     yield "  return True"
     yield " return False"
+
+
+def _reading(place: _Place, name: str) -> Iterator[str]:
+    """Write what reads the value at one place."""
+    *above, last = place.steps
+    key = pack(last)
+    indent = "  "
+    if place.sort == EXISTENCE and not above:
+        yield f"  if {key!r} not in root and {_FIXED_DICT} <= root[0] < {_FIXED_DICT_END}:"
+        yield f"   {name} = NOTHING"
+        yield "  else:"
+        indent = "   "
+    yield f"{indent}at = live"
+    for step in above:
+        yield f"{indent}if type(at) is not dict: return decoded(snapshot, before)"
+        yield f"{indent}at = at[{step!r}]"
+    yield f"{indent}if type(at) is not dict or {last!r} not in at:"
+    yield f"{indent} return decoded(snapshot, before)"
+    # From the right, for a written key begins with a byte that is rare in a state.
+    yield f"{indent}_, tail = root.rsplit({key!r})"
+    yield f"{indent}code = tail[0]"
+    yield from (indent + line for line in _FORMS[place.sort].format(name).splitlines())
+
+
+_FORMS: dict[Sort, str] = {
+    NUMBER: f"""\
+if code == {_FLOAT}: {{0}}, = double(tail, 1)
+elif code < {_FIXED_END}: {{0}} = code
+else: {{0}} = integer(code, tail)""",
+    LENGTH: f"""\
+if {_FIXED_LIST} <= code < {_FIXED_LIST_END}: {{0}} = code - {_FIXED_LIST}
+elif code == {_LIST}: {{0}}, = count_16(tail, 1)
+else: return decoded(snapshot, before)""",
+    TEXT: f"""\
+if {_FIXED_TEXT} <= code < {_FIXED_TEXT_END}: {{0}} = tail[1 : code - {_FIXED_TEXT - 1}].decode()
+else: {{0}} = text(code, tail)""",
+    TRUTH: f"""\
+if code == {_TRUE}: {{0}} = True
+elif code == {_FALSE}: {{0}} = False
+else: return decoded(snapshot, before)""",
+    ANY: f"""\
+{{0}} = None if code == {_NULL} else True""",
+    EXISTENCE: """\
+{0} = True""",
+}
+"""How the value that begins with `code` is read from the bytes `tail`."""
 
 
 def _integer(code: int, data: bytes) -> int:
@@ -175,39 +223,76 @@ def _integer(code: int, data: bytes) -> int:
     return value
 
 
-def _number(entry: Entry, value: Any, place: _Place) -> float | None:
+def _text(code: int, data: bytes) -> str:
     """
-    Give the number at a place, None if there is none or it is not small.
+    Read a text of more than 31 bytes.
+
+    Raises:
+        KeyError: there is none, or it is very long.
+    """
+    size: int = _INTEGERS[_TEXT_CODES[code]](data, 1)[0]
+    begin = 2 if code == _TEXT_8 else 3
+    return data[begin : begin + size].decode()
+
+
+def _read(entry: Entry, value: Any, place: _Place) -> Any:
+    """
+    Read what is wanted at a place.
 
     Args:
         value: the entry's value, `NOTHING` where it was not decoded yet.
+
+    Raises:
+        LookupError: there is nothing, or not what is wanted, or that is not to be seen quickly.
     """
     for step in place.steps:
-        if type(entry) is Branch:
-            below = live_member(entry, step) if is_live_dict(entry) else None
+        if type(entry) is Branch and value is NOTHING:
+            if not is_live_dict(entry):
+                raise LookupError
+            below = live_member(entry, step)
             if below is None:
-                return None
-            entry, value = below, NOTHING
+                return _missing(place)
+            entry = below
             continue
         if value is NOTHING:
             value = unpack(entry)  # type: ignore[arg-type]
-        if type(value) is not dict or step not in value:
-            return None
+        if type(value) is not dict:
+            raise LookupError
+        if step not in value:
+            return _missing(place)
         value = value[step]
-    if place.is_size:
+    return _wanted(entry, value, place.sort)
+
+
+def _missing(place: _Place) -> object:
+    if place.sort != EXISTENCE:
+        raise LookupError
+    return NOTHING
+
+
+def _wanted(entry: Entry, value: Any, sort: Sort) -> Any:
+    if sort == EXISTENCE:
+        return True
+    if sort == LENGTH:
         return _count(entry, value)
-    if value is NOTHING:
-        value = unpack(entry) if type(entry) is bytes and len(entry) <= NUMBER_BYTES else None
-    is_small = type(value) is int and -SMALL <= value <= SMALL
-    return value if is_small or type(value) is float else None
+    if value is NOTHING and sort == ANY:
+        return None if entry == _NULL_ENTRY else True
+    if value is NOTHING and type(entry) is bytes:
+        value = unpack(entry)
+    if not fits(sort, value):
+        raise LookupError
+    return value
 
 
-def _count(entry: Entry, value: Any) -> int | None:
-    if type(entry) is Branch:
-        return entry.count if entry.kind in _COUNTED else None
-    if value is NOTHING:
-        code = entry[0]  # type: ignore[index]
+def _count(entry: Entry, value: Any) -> int:
+    if value is NOTHING and type(entry) is Branch and entry.kind in _COUNTED:
+        return entry.count
+    if value is NOTHING and type(entry) is bytes:
+        code = entry[0]
         if _FIXED_LIST <= code < _FIXED_LIST_END:
             return code - _FIXED_LIST
-        return _count_16(entry, 1)[0] if code == _LIST else None  # type: ignore[arg-type]
-    return len(value) if type(value) is list else None
+        if code == _LIST:
+            return int(_count_16(entry, 1)[0])
+    if type(value) is list:
+        return len(value)
+    raise LookupError

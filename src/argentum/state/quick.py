@@ -1,11 +1,12 @@
 """
-Conditions of numbers alone, such as `confidence >= previous.confidence - 0.2`, without CEL.
+Plain conditions, such as `confidence >= previous.confidence - 0.2`, without CEL.
 
 A live watch is checked at each snapshot, and a call into the library costs more than many a
 snapshot: 3 us, and 15 us where its code is not in the processor's cache. So what is no more than
-sums of numbers, comparisons, `&&`, `||`, `!` and `has` is written as Python here, word for word. It
-answers only where all values are floats or small integers, for which CEL and Python agree (a law in
-the tests); all else is CEL's to say.
+sums of numbers, comparisons of numbers or with a text, truths, `has`, `&&`, `||` and `!` is written
+as Python here, word for word. It answers only where all values are of the types that it is about,
+and all numbers floats or small integers, for which CEL and Python agree (a law in the tests); all
+else is CEL's to say.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
-from argentum.state.expression import EXISTS, SIZE, VALUE, VARIABLE, Expression
+from argentum.state.expression import EXISTS, SIZE, VALUE, VARIABLE, Expression, plain_text
 from argentum.state.reading import Item, size_of
 from argentum.tree.tree import NOTHING
 
@@ -23,8 +24,17 @@ SMALL = 2**31
 """Sums of so small integers overflow nowhere."""
 _FLOAT = re.compile(r"\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 
-NUMBER, TRUTH = "number", "truth"
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+Sort = Literal["number", "length", "text", "truth", "any", "existence"]
+"""What a condition wants to know of a value; of any value whether it is null."""
+NUMBER: Sort = "number"
+LENGTH: Sort = "length"
+TEXT: Sort = "text"
+TRUTH: Sort = "truth"
+ANY: Sort = "any"
+EXISTENCE: Sort = "existence"
+_EQUALITIES = ("==", "!=")
+_COMPARISONS = ("<", "<=", ">", ">=", *_EQUALITIES)
+_TRUTHS = {"true": "True", "false": "False"}
 
 
 class _UnfitError(Exception):
@@ -32,16 +42,16 @@ class _UnfitError(Exception):
 
 
 class Quick:
-    """A condition of numbers, and whether it can say anything of given values."""
+    """A plain condition, and whether it can say anything of given values."""
 
-    def __init__(self, text: str, count: int, numbers: Sequence[int], sizes: Sequence[int]) -> None:
+    def __init__(self, text: str, sorts: Sequence[Sort]) -> None:
         self._text = text
-        self._numbers = numbers
-        self._sizes = sizes
-        names = [f"v{number}" for number in range(count)]
+        self.sorts = sorts
+        """What each variable has to be."""
+        names = [f"v{number}" for number in range(len(sorts))]
         source = f"def holds({', '.join(names)}): return {self.written(names)}"
         self.holds: Callable[..., bool] = holds_of(source, {"NOTHING": NOTHING})
-        """Tells whether it holds for floats and small integers, with sizes for containers."""
+        """Tells whether it holds for values of the right sorts, with lengths for containers."""
 
     def written(self, names: Sequence[str]) -> str:
         """Write it in Python, with these names for what it reads."""
@@ -49,31 +59,45 @@ class Quick:
 
     def answer(self, items: Sequence[Item]) -> bool | None:
         """Tell whether it holds; None if CEL should."""
-        for at in self._numbers:
-            item = items[at]
-            if type(item) is float:
-                continue
-            if type(item) is not int or not -SMALL <= item <= SMALL:
-                return None
-        if self._sizes:
-            counted = list(items)
-            for at in self._sizes:
-                counted[at] = size_of(items[at])
-                if counted[at] is None:
+        values = list(items)
+        for at, sort in enumerate(self.sorts):
+            if sort == LENGTH:
+                values[at] = size_of(items[at])
+                if values[at] is None:
                     return None
-            items = counted
-        return self.holds(*items)
+            elif not fits(sort, items[at]):
+                return None
+        return self.holds(*values)
+
+
+def fits(sort: Sort, value: Any) -> bool:
+    """Tell whether Python and CEL agree on a value of which a condition wants to know this."""
+    if sort == NUMBER:
+        return type(value) is float or (type(value) is int and -SMALL <= value <= SMALL)
+    if sort == TEXT:
+        return type(value) is str and (value.isascii() or _is_utf_8(value))
+    if sort == TRUTH:
+        return type(value) is bool
+    return sort == EXISTENCE or value is not NOTHING
+
+
+def _is_utf_8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def quick(expression: Expression) -> Quick | None:
-    """Give what answers quickly, None if the expression is more than numbers."""
+    """Give what answers quickly, None if the expression is more than plain."""
     parser = _Parser(expression)
     try:
-        kind = parser.either()
-        if kind != TRUTH or parser.at < len(parser.words):
+        parser.sort_of(parser.either(), TRUTH)
+        if parser.at < len(parser.words):
             return None
-        text, count = " ".join(parser.made), len(expression.reads)
-        return Quick(text, count, sorted(parser.numbers), sorted(parser.sizes))
+        sorts = [parser.sorts[number] for number in range(len(expression.reads))]
+        return Quick(" ".join(parser.made), sorts)
     except (_UnfitError, RecursionError, SyntaxError, MemoryError):  # it nests too deep for Python
         return None
 
@@ -86,20 +110,30 @@ def holds_of(source: str, names: dict[str, Any]) -> Any:
 
 class _Parser:
     """
-    Reads the written form of an expression, of which each word stands by itself.
+    Reads the words of an expression and writes each of them in Python.
 
-    Python's operators bind like CEL's as long as no truth is compared, so each word of the
-    expression becomes one of Python.
+    Python's operators bind like CEL's as long as no truth of a comparison is compared.
     """
 
     def __init__(self, expression: Expression) -> None:
-        self.words = expression.exact.split(" ")
+        self.words = expression.words
         self.at = 0
         self.reads = expression.reads
         self.made: list[str] = []
         """The words in Python so far; `{3}` stands for variable 3."""
-        self.numbers: set[int] = set()
-        self.sizes: set[int] = set()
+        self.sorts: dict[int, Sort] = {}
+        """What each variable has to be."""
+
+    def sort_of(self, term: Sort | int, sort: Sort) -> Sort:
+        """Make sure that a term, or a variable that may still be anything, is of a sort."""
+        is_fit = sort == term
+        if isinstance(term, int):
+            known = self.sorts.get(term, ANY)
+            self.sorts[term] = found = sort if known == ANY else known
+            is_fit = sort in (found, ANY)
+        if not is_fit:
+            raise _UnfitError
+        return sort
 
     def _next(self, *words: str) -> str:
         """Take the next word if it is one of these."""
@@ -108,66 +142,84 @@ class _Parser:
             return self.words[self.at - 1]
         return ""
 
-    def either(self) -> str:
-        kind = self._both()
+    def either(self) -> Sort | int:
+        """Read terms with `||` between them."""
+        term = self._both()
         while self._next("||"):
             self.made.append("or")
-            kind = _same(TRUTH, kind, self._both())
-        return kind
+            self.sort_of(term, TRUTH)
+            term = self.sort_of(self._both(), TRUTH)
+        return term
 
-    def _both(self) -> str:
-        kind = self._comparison()
+    def _both(self) -> Sort | int:
+        term = self._comparison()
         while self._next("&&"):
             self.made.append("and")
-            kind = _same(TRUTH, kind, self._comparison())
-        return kind
+            self.sort_of(term, TRUTH)
+            term = self.sort_of(self._comparison(), TRUTH)
+        return term
 
-    def _comparison(self) -> str:
-        kind = self._sum()
+    def _comparison(self) -> Sort | int:
+        term = self._sum()
         sign = self._next(*_COMPARISONS)
         if not sign:
-            return kind
+            return term
+        if sign in _EQUALITIES and self._next("null"):
+            self.sort_of(term, ANY)
+            self.made.append("is None" if sign == "==" else "is not None")
+            return TRUTH
+        text = plain_text(self.words[self.at]) if self.at < len(self.words) else None
         self.made.append(sign)
-        _same(NUMBER, kind, self._sum())
+        if text is not None:
+            self.sort_of(term, TEXT)
+            self.made.append(_braced(repr(text)))
+            self.at += 1
+            return TRUTH
+        self.sort_of(term, NUMBER)
+        self.sort_of(self._sum(), NUMBER)
         return TRUTH
 
-    def _sum(self) -> str:
-        kind = self._one()
+    def _sum(self) -> Sort | int:
+        term = self._one()
         while sign := self._next("+", "-"):
             self.made.append(sign)
-            kind = _same(NUMBER, kind, self._one())
-        return kind
+            self.sort_of(term, NUMBER)
+            term = self.sort_of(self._one(), NUMBER)
+        return term
 
-    def _one(self) -> str:
+    def _one(self) -> Sort | int:
         word = self._next()
         if word == "!":
             self.made.append("not")
-            return _same(TRUTH, self._one())
+            return self.sort_of(self._one(), TRUTH)
         if word == "-":
             self.made.append("-")
-            return _same(NUMBER, self._one())
+            return self.sort_of(self._one(), NUMBER)
         if word == "(":
             self.made.append("(")
-            kind = self.either()
+            term = self.either()
             if not self._next(")"):
                 raise _UnfitError
             self.made.append(")")
-            return kind
+            return term
         if word.startswith(VARIABLE):
             return self._variable(int(word.removeprefix(VARIABLE)))
-        self.made.append(_constant(word))
-        return NUMBER
+        self.made.append(_TRUTHS.get(word) or _constant(word))
+        return TRUTH if word in _TRUTHS else NUMBER
 
-    def _variable(self, at: int) -> str:
+    def _variable(self, at: int) -> Sort | int:
         how = self.reads[at].how
         if how == EXISTS:
             self.made.append(f"{{{at}}} is not NOTHING")
+            self.sorts[at] = EXISTENCE
             return TRUTH
         if how not in (VALUE, SIZE):
             raise _UnfitError
-        (self.numbers if how == VALUE else self.sizes).add(at)
         self.made.append(f"{{{at}}}")
-        return NUMBER
+        if how == SIZE:
+            self.sorts[at] = LENGTH
+            return NUMBER
+        return at
 
 
 def _constant(word: str) -> str:
@@ -178,8 +230,6 @@ def _constant(word: str) -> str:
     raise _UnfitError
 
 
-def _same(kind: str, *kinds: str) -> str:
-    """Give the kind that all of these are."""
-    if any(one != kind for one in kinds):
-        raise _UnfitError
-    return kind
+def _braced(text: str) -> str:
+    """Write a text so that `str.format` leaves it as it is."""
+    return text.replace("{", "{{").replace("}", "}}")
