@@ -8,8 +8,8 @@ from typing import Any
 from argentum.errors import InputError, NotFoundError
 from argentum.state.cel_values import as_cel
 from argentum.tree import Path, Record, Tree, diff, freeze
-from argentum.tree.encoding import unpack
-from argentum.tree.following import Follower
+from argentum.tree.encoding import pack, unpack
+from argentum.tree.following import Follower, identity_of
 from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, fill_all, pages_of
 from argentum.tree.tree import NOTHING, part_of
@@ -75,7 +75,6 @@ class Found:
         else:
             self._cel = made
         return made
-
 
     def keys(self, *, floats: bool) -> Any:
         """Give the value as CEL has it, but a map with no values."""
@@ -159,6 +158,8 @@ class PathReader:
         self._trees: list[Tree | None] = [None] * len(paths)
         self._recent: list[list[tuple[object, Found]]] = [[] for _ in paths]
         """By path, the latest large values, by what tells them apart."""
+        self._small: list[tuple[bytes, Found] | None] = [None] * len(paths)
+        """By path, what was there in the last small state, and how it is written."""
         self._last: tuple[Tree | None, list[Item]] = (None, [])
         self._older: tuple[Tree | None, list[Item]] = (None, [])
 
@@ -182,7 +183,19 @@ class PathReader:
         if last is not None and last.root == root:
             return items
         whole = unpack(root)
-        return [_item_in(whole, parts) for parts in self._parts]
+        found = (_item_in(whole, parts) for parts in self._parts)
+        return [
+            self._unchanged(at, item) if type(item) is Found else item
+            for at, item in enumerate(found)
+        ]
+
+    def _unchanged(self, at: int, found: Found) -> Found:
+        """Give the `Found` of the small state before, if there is the same in it."""
+        data = pack(found.value())
+        known = self._small[at]
+        if known is None or known[0] != data:
+            self._small[at] = known = (data, found)
+        return known[1]
 
     def _of_large(self, tree: Tree) -> list[Item]:
         trees, items = self._trees, self._items
@@ -196,7 +209,7 @@ class PathReader:
     def _item_of(self, at: int, part: Tree) -> Item:
         root = part.root
         if type(root) is not bytes:
-            return self._found_again(at, part, root.top)  # type: ignore[union-attr]
+            return self._found_again(at, part, identity_of(root))  # type: ignore[arg-type]
         if len(root) > SMALL_BYTES:
             return Found(part)
         value = unpack(root)

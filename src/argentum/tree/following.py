@@ -81,6 +81,12 @@ class Follower:
         return found
 
 
+def identity_of(branch: Branch) -> object:
+    """Give what branches with the same members share if they are of one `Loader`."""
+    top = branch._top  # noqa: SLF001 - to ask for `top` would lay out the pages of a live one
+    return branch if top is None else top
+
+
 def is_live_dict(branch: Branch) -> bool:
     """Tell whether `live_member` finds the members: in a dict of few that was just frozen."""
     return branch.names is not None and branch.count <= FEW
@@ -166,13 +172,8 @@ def _is_same(old: Entry | None, new: Entry) -> bool:
     if old is new:
         return True
     if type(old) is Branch and type(new) is Branch:
-        top = old._top  # noqa: SLF001 - `top` would lay out pages, and only what is stored has them
-        return (
-            top is not None
-            and top is new._top  # noqa: SLF001 - as above
-            and old.kind is new.kind
-            and old.head == new.head
-        )
+        is_one = identity_of(old) is identity_of(new)
+        return is_one and old.kind is new.kind and old.head == new.head
     return type(old) is bytes and old == new
 
 
