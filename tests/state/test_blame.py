@@ -481,7 +481,7 @@ def test_the_snapshot_agrees_with_a_walk_over_whole_states(data, taken, size):
             assert found.certainty in CERTAINTIES
 
 
-def holds_attributes(value: Any) -> bool:
+def holds_attributes(value):
     """Tell whether a dict with attributes is anywhere in a value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, Bag) or any(map(holds_attributes, inner))
