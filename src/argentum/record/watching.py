@@ -88,7 +88,7 @@ class Watching:
         if found is not None:
             self._tell(found)
         elif outcome.held is None and not outcome.is_first:
-            self._fault(outcome.why)
+            self._fault("" if self.first_fault else outcome.why)
             if self.watch.on_break == "raise":
                 message = f"The watch {self.watch.name!r} could not be checked: {outcome.why}"
                 raise LimitError(message)

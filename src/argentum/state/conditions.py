@@ -21,6 +21,7 @@ timedelta is a double in seconds. Anything else is its repr.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -61,15 +62,21 @@ from argentum.tree.tree import NOTHING
 MAX_CHARACTERS = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
     """What a condition says of one snapshot."""
 
     held: bool | None
     """None if it could not be told, for the reason in `why`."""
-    why: str = ""
+    reason: str | Callable[[], str] = ""
+    """To look for near names takes longer than a snapshot, and mostly nobody asks."""
     is_first: bool = False
     """Whether it was not checked because it needs a snapshot before, and there is none."""
+
+    @property
+    def why(self) -> str:
+        """Why it could not be told, or what an assertion said."""
+        return self.reason if isinstance(self.reason, str) else self.reason()
 
 
 HELD, BROKEN = Outcome(held=True), Outcome(held=False)
@@ -198,7 +205,7 @@ class Checker:
                     return known
             outcome = self._evaluated(items)
             if outcome.held is None:
-                return self._explained(outcome.why, snapshot, before, items)
+                return self._untold(outcome.why, snapshot, before, items)
             self._seen = [(items, outcome), *self._seen[: KEPT_VALUES - 1]]
         except FormatError:
             raise  # the store is damaged, which is no answer
@@ -278,24 +285,27 @@ class Checker:
             return keys_of(item, floats=floats)
         return item if item is NOTHING else cel_of(item, floats=floats)
 
-    def _explained(
+    def _untold(
         self, why: str, snapshot: Snapshot, before: Snapshot | None, items: list[Item]
     ) -> Outcome:
-        """Put a reason that names a variable of ours into words of the state."""
+        """Give the outcome for a reason that may name a variable of ours."""
         missing = _MISSING.search(why)
-        if missing is not None:
-            at = int(missing[1])
-            at = next((side for side in self._slots[at].sides if items[side] is NOTHING), at)
-            slot, asked = self._slots[at], snapshot
-            if items[at] is not NOTHING:
-                text = f"`{slot.read.text}`: {shown(value_of(items[at]))} has no size."
-                return Outcome(None, text)
-            if slot.source == PREVIOUS:
-                if before is None:
-                    return FIRST
-                asked = before
-            of = " That is the state before." if slot.source == PREVIOUS else ""
-            return Outcome(None, why_missing(asked.tree, slot.path) + of)
+        if missing is None:
+            return Outcome(None, lambda: self._with_values(why, items))
+        at = int(missing[1])
+        at = next((side for side in self._slots[at].sides if items[side] is NOTHING), at)
+        slot, item, asked, of = self._slots[at], items[at], snapshot, ""
+        if item is not NOTHING:
+            text = f"`{slot.read.text}`: {shown(value_of(item))} has no size."
+            return Outcome(None, text)
+        if slot.source == PREVIOUS:
+            if before is None:
+                return FIRST
+            asked, of = before, " That is the state before."
+        return Outcome(None, lambda: why_missing(asked.tree, slot.path) + of)
+
+    def _with_values(self, why: str, items: list[Item]) -> str:
+        """Add the values to a reason that is about their types."""
         if NO_OVERLOAD in why:
             named = ", ".join(
                 f"{slot.read.text} is {shown(value_of(item))}"
@@ -303,7 +313,7 @@ class Checker:
                 if slot.read.how in (VALUE, KEYS) and item is not NOTHING
             )
             why += f" Here {named}." if named else ""
-        return Outcome(None, why)
+        return why
 
 
 class _Slot(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from argentum.errors import ArgentumError, FormatError, InputError, shown
@@ -274,7 +275,7 @@ class FunctionChecker:
             except ArgentumError as error:
                 return Outcome(None, str(error))
             if part is None:
-                return Outcome(None, why_missing(one.tree, self._path))
+                return Outcome(None, partial(why_missing, one.tree, self._path))
             parts.append(part)
         if len(parts) != len(self._seen) or any(map(_differ, parts, self._seen)):
             self._outcome = self._called(parts)
@@ -299,7 +300,7 @@ class FunctionChecker:
             said = self._function(*(part.thaw() for part in parts))
             held = None if said is None else bool(said)
         except AssertionError as error:
-            return Outcome(held=False, why=_text(error))
+            return Outcome(held=False, reason=_text(error))
         except FOREIGN_FAULTS as error:
             return Outcome(None, f"{type(error).__name__}: {_text(error)}")
         if held is None:
