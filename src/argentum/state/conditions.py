@@ -202,11 +202,13 @@ class Checker:
                 return HELD if answer else BROKEN
             for seen, known in self._seen:
                 if all(map(is_same, items, seen)):
-                    return known
-            outcome = self._evaluated(items)
+                    outcome = known
+                    break
+            else:
+                outcome = self._evaluated(items)
+                self._seen = [(items, outcome), *self._seen[: KEPT_VALUES - 1]]
             if outcome.held is None:
                 return self._untold(outcome.why, snapshot, before, items)
-            self._seen = [(items, outcome), *self._seen[: KEPT_VALUES - 1]]
         except FormatError:
             raise  # the store is damaged, which is no answer
         except ArgentumError as error:  # a value that nests too deep
