@@ -26,6 +26,7 @@ CONDITIONS = {
     "a number that changes": "confidence >= previous.confidence - 2.0",
     "a number that stays": "budget.usd >= 0",
     "the length of a list": "size(memory) >= size(previous.memory)",
+    "an equal value": "budget.usd == previous.budget.usd",
 }
 TARGET_SHARE = 0.10
 TARGET_S = 10.0

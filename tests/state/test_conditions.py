@@ -331,7 +331,7 @@ COMPARISONS = st.builds(
 )  # fmt: skip
 TRUTHS = COMPARISONS | st.sampled_from(
     ["has(a)", "!has(c)", "!(a > b)", "(a < b || b < 1)", "a == 'x'", 'b != "x y"', "b > 'a{0}'",
-     "a", "!b", "a != null", "b == null", "true", "previous.a <= 'é'"]
+     "a", "!b", "a != null", "b == null", "true", "previous.a <= 'é'", "a == b", "a != previous.a"]
 )  # fmt: skip
 CONDITIONS = st.builds("{} {} {}".format, TRUTHS, st.sampled_from(["&&", "||"]), TRUTHS)
 SOME_NUMBERS = (
@@ -385,7 +385,8 @@ def test_answers_what_is_plain_without_cel(text: str, state: Any, answer: object
 @pytest.mark.parametrize(
     "text",
     ["a * 2 > 1", "a > 1 ? true : false", r"a == '\n'", "a < 3000000000", "(a < b) == true",
-     "a == 1 && a == 'x'", "a == b'x'", "a == b", "a in ['x']", "a == true"],
+     "a == 1 && a == 'x'", "a == b'x'", "a == b && a > 1", "a == b && a == null",
+     "a == null || a == b", "a in ['x']", "a == true"],
 )  # fmt: skip
 def test_leaves_to_cel_what_is_more_than_plain(text: str) -> None:
     """What may overflow, or is of other types, is evaluated by CEL."""

@@ -25,6 +25,10 @@ CONDITIONS = [
     "budget.usd >= 0 && budget.usd <= previous.budget.usd",
     "previous.confidence < 1 || confidence + confidence > 0.5",
     "text != 'x' && !has(messages)",
+    "messages == previous.messages || confidence > 0.5",
+    "budget.usd == previous.budget.usd",
+    "note != previous.note",
+    "budget == previous.budget && !(note == confidence)",
     "note == null || has(budget.usd)",
     "confidence || previous.confidence == 'a'",
     "budget.usd != null && budget.usd <= 'x'",
@@ -179,3 +183,19 @@ def test_a_watch_tells_of_each_break_once() -> None:
     assert [("s2", "s1"), ("s5", "s4")] == [
         (one.snapshot.label, one.last_kept.label) for one in breaks
     ]
+
+
+@pytest.mark.parametrize("text", ["", "x" * 5000])
+@pytest.mark.parametrize("value", [1, "a", [1, {"b": (2,)}], {"c": list(range(3000))}, None])
+def test_an_unchanged_value_is_equal(value: Any, text: str) -> None:
+    """Told from its bytes, whatever else changes."""
+    states = [{"n": n, "box": {"a": value}, "text": text} for n in range(4)]
+    snapshots = [snapshot(states[0], 0)]
+    for seq, state in enumerate(states[1:], 1):
+        snapshots.append(Snapshot("s", freeze(state, snapshots[-1].tree), 1, seq, "a"))
+    live = live_of("box.a == previous.box.a")
+    found = [
+        live.holds(state, now, before)
+        for state, now, before in zip(states, snapshots, [None, *snapshots], strict=False)
+    ]
+    assert [False, True, True, True] == found

@@ -12,6 +12,7 @@ hold, is not answered here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import isnan
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
@@ -24,6 +25,7 @@ from argentum.state.quick import (
     SMALL,
     TEXT,
     TRUTH,
+    WHOLE,
     Quick,
     Sort,
     fits,
@@ -90,10 +92,14 @@ class Live:
         names = {
             "live_of": self, "kept": kept, "decoded": self._decoded, "integer": _integer,
             "double": _double, "count_16": _count_16, "text": _text, "FAULTS": FOREIGN_FAULTS,
-            "NOTHING": NOTHING,
+            "NOTHING": NOTHING, "same": _same,
         }  # fmt: skip
         test = quick.written([f"{'old' if is_old else 'new'}{at}" for is_old, at in order])
         source = _source(places, test, compares=any(is_old for is_old, _ in order))
+        arguments = [f"{age}{at}" for age in ("new", "old") for at in range(len(places))]
+        self._test: Callable[..., bool] = holds_of(
+            f"def holds({', '.join(arguments)}): return {test}", dict(names)
+        )
         self.holds: Holds = holds_of("\n".join(source), names)
         """Tells of the next snapshot whether the condition surely holds, and notes that it does."""
 
@@ -107,6 +113,9 @@ class Live:
         places: list[_Place] = []
         order = []
         for read, sort in zip(reads, quick.sorts, strict=True):
+            if read.sides is not None:  # it is the sides that are read
+                order.append((False, 0))
+                continue
             steps = (*above, *read.path.parts)
             asks_for_all = sort == EXISTENCE and not read.path.parts
             is_fit = read.source in (STATE, PREVIOUS) and steps and not asks_for_all
@@ -132,7 +141,10 @@ class Live:
             if any(is_old for is_old, _ in self._order):
                 return False
             old = new
-        held = self._quick.holds(*[(old if is_old else new)[at] for is_old, at in self._order])
+        try:
+            held = self._test(*new, *old)
+        except LookupError:
+            return False
         if held:
             self._kept.last_kept = snapshot
         return held
@@ -146,7 +158,7 @@ def _source(places: Sequence[_Place], test: str, *, compares: bool) -> Iterator[
     yield " if type(root) is not bytes: return decoded(snapshot, before)"
     yield " try:"
     for number, place in enumerate(places):
-        yield from _reading(place, f"new{number}")
+        yield from _reading(place, number)
     yield " except FAULTS: return decoded(snapshot, before)"
     news = ", ".join(f"new{number}" for number in range(len(places)))
     if compares:
@@ -155,14 +167,16 @@ def _source(places: Sequence[_Place], test: str, *, compares: bool) -> Iterator[
         yield f" live_of.last = (snapshot, {news})"
         yield " if last[0] is not before: return False"
         yield f" _, {olds} = last"
-    yield f" if {test}:"
-    yield "  kept.last_kept = snapshot"
-    yield "  return True"
-    yield " return False"
+    yield " try:"
+    yield f"  if not ({test}): return False"
+    yield " except LookupError: return False"
+    yield " kept.last_kept = snapshot"
+    yield " return True"
 
 
-def _reading(place: _Place, name: str) -> Iterator[str]:
+def _reading(place: _Place, number: int) -> Iterator[str]:
     """Write what reads the value at one place."""
+    name = f"new{number}"
     *above, last = place.steps
     key = pack(last)
     indent = "  "
@@ -180,7 +194,8 @@ def _reading(place: _Place, name: str) -> Iterator[str]:
     # From the right, for a written key begins with a byte that is rare in a state.
     yield f"{indent}_, tail = root.rsplit({key!r})"
     yield f"{indent}code = tail[0]"
-    yield from (indent + line for line in _FORMS[place.sort].format(name).splitlines())
+    lines = _FORMS[place.sort].format(name, number + 1).splitlines()
+    yield from (indent + line for line in lines)
 
 
 _FORMS: dict[Sort, str] = {
@@ -201,6 +216,9 @@ elif code == {_FALSE}: {{0}} = False
 else: return decoded(snapshot, before)""",
     ANY: f"""\
 {{0}} = None if code == {_NULL} else True""",
+    WHOLE: """\
+{0} = live_of.last[{1}]
+if not tail.startswith({0}): return decoded(snapshot, before)""",
     EXISTENCE: """\
 {0} = True""",
 }
@@ -275,6 +293,8 @@ def _wanted(entry: Entry, value: Any, sort: Sort) -> Any:
         return True
     if sort == LENGTH:
         return _count(entry, value)
+    if sort == WHOLE:
+        return _whole(entry, value)
     if value is NOTHING and sort == ANY:
         return None if entry == _NULL_ENTRY else True
     if value is NOTHING and type(entry) is bytes:
@@ -282,6 +302,26 @@ def _wanted(entry: Entry, value: Any, sort: Sort) -> Any:
     if not fits(sort, value):
         raise LookupError
     return value
+
+
+def _whole(entry: Entry, value: Any) -> Entry:
+    """Give a value as it is recorded."""
+    data = entry if value is NOTHING else pack(value)
+    if type(data) is bytes and data[0] == _FLOAT and isnan(unpack(data)):
+        raise LookupError  # it is not equal to itself
+    return data
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    """
+    Tell that two values are equal, as they are if they are recorded alike.
+
+    Raises:
+        LookupError: they may be equal all the same, as with keys in another order.
+    """
+    if one == other:
+        return True
+    raise LookupError
 
 
 def _count(entry: Entry, value: Any) -> int:

@@ -16,21 +16,22 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any, Literal
 
-from argentum.state.expression import EXISTS, SIZE, VALUE, VARIABLE, Expression, plain_text
-from argentum.state.reading import Item, size_of
+from argentum.state.expression import EQUAL, EXISTS, SIZE, VALUE, VARIABLE, Expression, plain_text
+from argentum.state.reading import Item, are_equal, size_of
 from argentum.tree.tree import NOTHING
 
 SMALL = 2**31
 """Sums of so small integers overflow nowhere."""
 _FLOAT = re.compile(r"\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 
-Sort = Literal["number", "length", "text", "truth", "any", "existence"]
-"""What a condition wants to know of a value; of any value whether it is null."""
+Sort = Literal["number", "length", "text", "truth", "any", "whole", "existence"]
+"""What a condition wants to know of a value: of `any` if it is null, of a `whole` its equals."""
 NUMBER: Sort = "number"
 LENGTH: Sort = "length"
 TEXT: Sort = "text"
 TRUTH: Sort = "truth"
 ANY: Sort = "any"
+WHOLE: Sort = "whole"
 EXISTENCE: Sort = "existence"
 _EQUALITIES = ("==", "!=")
 _COMPARISONS = ("<", "<=", ">", ">=", *_EQUALITIES)
@@ -50,7 +51,8 @@ class Quick:
         """What each variable has to be."""
         names = [f"v{number}" for number in range(len(sorts))]
         source = f"def holds({', '.join(names)}): return {self.written(names)}"
-        self.holds: Callable[..., bool] = holds_of(source, {"NOTHING": NOTHING})
+        names_of = {"NOTHING": NOTHING, "same": are_equal}
+        self.holds: Callable[..., bool] = holds_of(source, names_of)
         """Tells whether it holds for values of the right sorts, with lengths for containers."""
 
     def written(self, names: Sequence[str]) -> str:
@@ -130,7 +132,7 @@ class _Parser:
         if isinstance(term, int):
             known = self.sorts.get(term, ANY)
             self.sorts[term] = found = sort if known == ANY else known
-            is_fit = sort in (found, ANY)
+            is_fit = sort in (found, ANY) and found != WHOLE
         if not is_fit:
             raise _UnfitError
         return sort
@@ -202,6 +204,9 @@ class _Parser:
                 raise _UnfitError
             self.made.append(")")
             return term
+        if word.startswith("!"):  # of `a != previous.a`
+            self.made.append("not")
+            word = word[1:]
         if word.startswith(VARIABLE):
             return self._variable(int(word.removeprefix(VARIABLE)))
         self.made.append(_TRUTHS.get(word) or _constant(word))
@@ -213,6 +218,8 @@ class _Parser:
             self.made.append(f"{{{at}}} is not NOTHING")
             self.sorts[at] = EXISTENCE
             return TRUTH
+        if how == EQUAL:
+            return self._equality(at)
         if how not in (VALUE, SIZE):
             raise _UnfitError
         self.made.append(f"{{{at}}}")
@@ -220,6 +227,14 @@ class _Parser:
             self.sorts[at] = LENGTH
             return NUMBER
         return at
+
+    def _equality(self, at: int) -> Sort:
+        one, other = (self.reads.index(side) for side in self.reads[at].sides or ())
+        if any(self.sorts.setdefault(side, WHOLE) != WHOLE for side in (one, other)):
+            raise _UnfitError
+        self.sorts[at] = EXISTENCE
+        self.made.append(f"same({{{one}}}, {{{other}}})")
+        return TRUTH
 
 
 def _constant(word: str) -> str:
