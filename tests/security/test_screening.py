@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from tests.security import corpus
 
 from argentum.security.redacting import Redactor
-from argentum.security.screening import may_hold_secret
+from argentum.security.screening import long_runs, may_hold_secret
 from argentum.security.secrets import find_secrets
 from argentum.tree.encoding import pack
 
@@ -55,6 +56,18 @@ def test_screen_stops_nothing_that_the_scan_finds(key: str, text: str) -> None:
     for value in (text, {key: text}, {key: [1, text]}, {key: {"a": 1}, "b": text}):
         if find_secrets(value):
             assert may_hold_secret(pack(value))
+
+
+@given(st.lists(st.sampled_from((b"a", b"Z9", b"_-+/", b"x" * 15, b" ", b".", b"\xc3"))))
+def test_long_runs_are_those_of_an_expression(parts: list[bytes]) -> None:
+    """Each longest run of 16 token characters or more is given, with the end of the one before."""
+    data = b"".join(parts)
+    expected = [one.span() for one in re.finditer(rb"[A-Za-z0-9_\-+/]{16,}", data)]
+    ends = [0, *(end for _, end in expected)]
+
+    runs = list(long_runs(data))[::-1]
+    assert expected == [(start, end) for _, start, end in runs]
+    assert ends[:-1] == [before for before, _, _ in runs]
 
 
 @pytest.mark.parametrize(

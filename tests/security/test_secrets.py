@@ -106,6 +106,25 @@ def test_a_place_in_a_text():
     assert Secret("github-token", found.start, found.end, 1.0) == found
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("depth", range(4))
+def test_a_value_beside_its_name(depth: int, indent: int | None):
+    """A key in `{"name": …, "value": …}` is found in JSON, and in JSON in a string of JSON."""
+    text = json.dumps({"env": [{"name": "X_SECRET_KEY", "value": KEY}]}, indent=indent)
+    for _ in range(depth):
+        text = json.dumps({"arguments": text}, indent=indent)
+
+    assert [KEY] == texts(text)
+
+
+@pytest.mark.parametrize("key", ["\\u0050assword%3D", "%50assword\\u003d"])
+def test_two_kinds_of_escapes_in_one_word(key: str):
+    """A word may hold URL and JSON escapes; places are those of the text as it is written."""
+    [found] = find_secrets(f"see \\u002f%2f{key}hunter22x9 there")
+
+    assert "hunter22x9" == f"see \\u002f%2f{key}hunter22x9 there"[found.start : found.end]
+
+
 def test_a_place_in_a_value():
     """In a value a path leads to the text."""
     value = {"calls": [{"headers": {"authorization": f"Bearer {KEY}"}}]}

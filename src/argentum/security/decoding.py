@@ -18,6 +18,7 @@ MAX_DECODED_BYTES: Final = 65_536
 LEAST_ENCODED_BYTES: Final = 20
 _PROBE_BYTES: Final = 32
 _TEXT: Final = bytes(range(32, 127)) + b"\t\r\n"
+_HEX: Final = b"0123456789abcdefABCDEF"
 _MOSTLY: Final = 0.9
 
 
@@ -44,7 +45,7 @@ class DecodedPart:
         """Give what takes a place in the decoded text back to the text as written."""
         written: list[int] = []
         shifts: list[int] = [0]
-        for found in _ESCAPES[self.encoding].finditer(self.word):
+        for found in _ESCAPE.finditer(self.word):
             written.append(found.start() - shifts[-1] + 1)
             shifts.append(shifts[-1] + len(found[0]) - 1)
         return lambda at: self.start + at + shifts[bisect_right(written, at)]
@@ -55,10 +56,11 @@ def decoded_run(data: bytes, start: int, end: int) -> DecodedRun | None:
     if not LEAST_ENCODED_BYTES <= end - start <= MAX_DECODED_BYTES:
         return None
     run = data[start:end]
-    if len(run) % 2 == 0 and _is_text(_from_hex(run[:_PROBE_BYTES])):
+    probe = run[:_PROBE_BYTES]
+    if len(run) % 2 == 0 and not probe.translate(None, _HEX) and _is_text(_from_hex(probe)):
         text = _from_hex(run)
         return DecodedRun(start, end, text, "hex") if _is_text(text) else None
-    if not _is_text(_from_base64(run[:_PROBE_BYTES])):
+    if not _is_text(_from_base64(probe)):
         return None
     while data[end : end + 1] == b"=" and end - start - len(run) < 2:  # noqa: PLR2004
         end += 1
@@ -106,44 +108,47 @@ def is_json_web_token(header: bytes) -> bool:
 # ---------------------------------------------------------------- escapes
 
 _SEPARATORS: Final = b" \t\r\n\x00\x01\"'<>`"
-_ESCAPES: Final = {
-    "url": re.compile(rb"%([0-9A-Fa-f]{2})"),
-    "json": re.compile(rb"\\u00([0-7][0-9A-Fa-f])|\\(/)"),
-}
-_MARKS: Final = ((b"%", "url"), (b"\\u00", "json"), (b"\\/", "json"))
+_ESCAPE: Final = re.compile(rb"%([0-9A-Fa-f]{2})|\\u00([0-7][0-9A-Fa-f])|\\(/)")
+_URL_ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
+_JSON_ESCAPE: Final = re.compile(rb"\\(?:u00[0-7][0-9A-Fa-f]|/)")
 _AROUND_ESCAPE_BYTES: Final = 1024
 """How far from an escape a text without a space is looked at."""
 _LEAST_WORD_BYTES: Final = 20
 _WORD_MASK: Final = bytes(32 if code in _SEPARATORS else 97 for code in range(256))
+_WORD: Final = re.compile(rb"[^" + re.escape(_SEPARATORS) + rb"]{0,%d}" % _AROUND_ESCAPE_BYTES)
 
 
 def decoded_parts(data: bytes) -> Iterator[DecodedPart]:
     """Give each word of a text that holds URL or JSON escapes, without them."""
-    mask = b""
-    for mark, encoding in _MARKS:
-        at, seen = data.find(mark), 0
-        while at >= 0:
-            mask = mask or data.translate(_WORD_MASK)
-            start, seen = _word_around(mask, at, seen)
-            word = data[start:seen]
-            if len(word) >= _LEAST_WORD_BYTES:
-                text = _ESCAPES[encoding].sub(_character, word)
-                if len(text) < len(word):
-                    yield DecodedPart(start, word, text, encoding)
-            at = data.find(mark, seen)
+    seen = 0
+    url, json = _place_of(_URL_ESCAPE, data, 0), _place_of(_JSON_ESCAPE, data, 0)
+    while (at := min(url, json)) < len(data):
+        start, seen = _word_around(data, at, seen)
+        if seen - start >= _LEAST_WORD_BYTES:
+            word, encoding = data[start:seen], "url" if at == url else "json"
+            yield DecodedPart(start, word, _ESCAPE.sub(_character, word), encoding)
+        if url < seen:
+            url = _place_of(_URL_ESCAPE, data, seen)
+        if json < seen:
+            json = _place_of(_JSON_ESCAPE, data, seen)
 
 
-def _word_around(mask: bytes, at: int, seen: int) -> tuple[int, int]:
+def _place_of(escape: re.Pattern[bytes], data: bytes, start: int) -> int:
+    found = escape.search(data, start)
+    return len(data) if found is None else found.start()
+
+
+def _word_around(data: bytes, at: int, seen: int) -> tuple[int, int]:
     least = max(seen, at - _AROUND_ESCAPE_BYTES)
-    most = min(len(mask), at + _AROUND_ESCAPE_BYTES)
-    start, end = mask.rfind(b" ", least, at), mask.find(b" ", at, most)
-    return (least if start < 0 else start + 1), (most if end < 0 else end)
+    before = data[least:at].translate(_WORD_MASK)
+    end = _WORD.match(data, at)
+    return least + before.rfind(b" ") + 1, end.end() if end else at
 
 
 def _character(found: re.Match[bytes]) -> bytes:
-    if found.lastindex == 2:  # noqa: PLR2004 - an escaped slash
+    if found.lastindex == 3:  # noqa: PLR2004 - an escaped slash
         return b"/"
-    return _CHARACTERS[int(found[1], 16)]
+    return _CHARACTERS[int(found[found.lastindex or 0], 16)]
 
 
 _CHARACTERS: Final = [bytes((code,)) if 32 <= code < 127 else b" " for code in range(256)]  # noqa: PLR2004

@@ -11,6 +11,11 @@ ENDS_LEAF: Final = b"\x00"
 
 WORD: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 LETTERS_AND_DIGITS: Final = WORD[:-2]
+CLASSES: Final = bytes(
+    ord("0" if one.isdigit() else "A" if one.isupper() else "a") if one.isalnum() else ord(" ")
+    for one in map(chr, range(128))
+).ljust(256)
+"""Makes each digit a `0`, each capital an `A`, each small letter an `a`, all else a space."""
 
 
 class Hit(NamedTuple):
@@ -21,6 +26,16 @@ class Hit(NamedTuple):
     rule: str
     confidence: float
     encoding: str = ""
+
+
+def places_of(word: bytes, data: bytes) -> list[int]:
+    """Give each place where a word stands, looked for leftwards: its first byte is rare."""
+    places = []
+    at = data.rfind(word)
+    while at >= 0:
+        places.append(at)
+        at = data.rfind(word, 0, at)
+    return places[::-1]
 
 
 def merged(hits: list[Hit]) -> list[Hit]:

@@ -14,8 +14,10 @@ _LINE_CONTEXT: Final = 60
 _BEFORE_RUN: Final = 32
 
 _DIGIT = re.compile(rb"[0-9]")
-_OPERATORS = (b"=", b":", b">", b",", b"|", b"(", NAMES_VALUE)
+_OPERATORS = frozenset({b"=", b":", b">", b",", b"|", b"(", NAMES_VALUE})
 _QUOTES: Final = b" \t\"'`\\"
+_AROUND_VALUE: Final = _QUOTES + b"\r\n"
+_AROUND_OPERATOR: Final = b":=>,|(" + NAMES_VALUE + _QUOTES + b"])"
 _SCHEMES = (b"bearer", b"basic", b"token", b"apikey", b"api-key")
 _NAME_CHARACTERS = WORD + b". "
 _NAME_BYTES = 40
@@ -26,11 +28,13 @@ _MAX_NAMED_BYTES = 600
 
 def named_key(data: bytes, start: int, end: int) -> Hit | None:
     """Find a key by what stands before it: a name and an operator, or at least the words for it."""
-    if end - start > _MAX_NAMED_BYTES or data[start : start + 2] == b"//":
+    length = end - start
+    if length > _MAX_NAMED_BYTES or data[start : start + 2] == b"//":
         return None
-    if _DIGIT.search(data, start, end) is None and end - start < _LOOSE_BYTES:
+    if length < _LOOSE_BYTES and _DIGIT.search(data, start, end) is None:
         return None
-    if data[end : end + 1] in _CALLS or _METHOD.match(data, end):
+    following = data[end : end + 1]
+    if following in _CALLS or (following == b"." and _METHOD.match(data, end)):
         return None
     found = _named_by(data, start, start, end)
     if found is None and data[start - 1 : start] in _JOINTS:
@@ -51,23 +55,27 @@ def _named_by(data: bytes, begin: int, start: int, end: int) -> Hit | None:
     context = _line_before(data, begin)
     if not context:
         return None
-    run = data[start:end]
-    value = run.lstrip(b"/-").rstrip(b"-")
-    if begin == start:
-        begin = end - len(run.lstrip(b"/-"))
-    padded = end
-    while data[padded : padded + 1] == b"=" and padded - end < 2:  # noqa: PLR2004 - base64
-        padded += 1
     name, direct = _name_in(context)
     if name.strip(b" ").lower() in _VALUE_NAMES:
         name = _sibling_name(data, begin) or name
+    run = data[start:end]
+    key = run.lstrip(b"/-")
+    confidence = _confidence(key.rstrip(b"-"), name, direct, context)
+    if not confidence:
+        return None
+    if begin == start:
+        begin = end - len(key)
+    while data[end : end + 1] == b"=" and end - start - len(run) < 2:  # noqa: PLR2004 - base64
+        end += 1
+    return Hit(begin, end, "named-key", confidence)
+
+
+def _confidence(value: bytes, name: bytes, direct: str, context: bytes) -> float:
     if direct:
         strength = "strong" if direct == _SCHEME else strength_of(name)
-        if is_key_like(value, strength):
-            return Hit(begin, padded, "named-key", _CONFIDENCE[strength])
-    elif _stands_out(value) and mentions_credential(context[-_LINE_CONTEXT:]):
-        return Hit(begin, padded, "named-key", 0.5)
-    return None
+        return _CONFIDENCE[strength] if is_key_like(value, strength) else 0.0
+    loose = mentions_credential(context[-_LINE_CONTEXT:]) and _stands_out(value)
+    return 0.5 if loose else 0.0
 
 
 _CONFIDENCE = {"strong": 0.8, "provider": 0.6, "weak": 0.6}
@@ -75,9 +83,10 @@ _SCHEME = "scheme"
 _VALUE_NAMES = frozenset({b"value", b"val", b"default", b"data", b"content"})
 _SIBLING = re.compile(
     rb"""
-    (?:name|key|id|variable|header)["']?\s{0,4}[:=\x01]\s{0,4}
-    ["']?([\w.\- ]{2,60})["']?[\s,\x00}{]{1,30}
-    ["']?(?:value|val|default|data|content)["']?\s{0,4}[:=\x01]\s{0,4}["']?\Z
+    (?:name|key|id|variable|header)\\{0,7}["']?\s{0,4}[:=\x01]\s{0,4}
+    \\{0,7}["']?([\w.\- ]{2,60})\\{0,7}["']?(?:[\s,\x00}{]|\\{1,7}[nrt]){1,30}
+    \\{0,7}["']?(?:value|val|default|data|content)\\{0,7}["']?\s{0,4}[:=\x01]\s{0,4}
+    \\{0,7}["']?\Z
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -98,28 +107,31 @@ def _line_before(data: bytes, start: int) -> bytes:
 
 def _name_in(context: bytes) -> tuple[bytes, str]:
     """Give the name before an operator, and how the value is tied to it ("" if it is not)."""
-    core = context.rstrip(_QUOTES + b"\r\n")
-    if core.lower().endswith(_SCHEMES) and core[-7:].lower().strip(_QUOTES) != core.lower():
+    core = context.rstrip(_AROUND_VALUE)
+    if core[-7:].lower().endswith(_SCHEMES) and core[-7:].lower().strip(_QUOTES) != core.lower():
         scheme = core.lower().rpartition(b" ")[2].rpartition(b'"')[2]
         if scheme in (b"bearer", b"basic", b"token"):
             return core, _SCHEME
-    if core.endswith((b" is", b" is:")):
-        return core[-48:], "told" if strength_of(core[-48:]) == "strong" else ""
-    if not core.endswith(_OPERATORS):
+    if core[-1:] not in _OPERATORS:
+        if core.endswith((b" is", b" is:")):
+            return core[-48:], "told" if strength_of(core[-48:]) == "strong" else ""
         flag = core.rpartition(b" ")[2]
         return flag, "flag" if flag.startswith(b"--") else ""
-    named = core.rstrip(b":=>,|(" + NAMES_VALUE + _QUOTES + b"])")
+    named = core.rstrip(_AROUND_OPERATOR)
     named = named[-_NAME_BYTES:]
     return named[len(named.rstrip(_NAME_CHARACTERS)) :], "assigned"
+
+
+_NOT_HEX = re.compile(rb"[g-zG-Z]")
 
 
 def _stands_out(value: bytes) -> bool:
     """Tell a drawn token where only words near it name a credential."""
     return (
         len(value) >= _LOOSE_BYTES
-        and b"/" not in value
+        and value.find(b"/") < 0
         and spread(value) >= _LOOSE_SPREAD
-        and re.search(rb"[g-zG-Z]", value) is not None
+        and _NOT_HEX.search(value) is not None
         and not is_uuid(value)
         and not is_placeholder(value)
     )

@@ -41,6 +41,11 @@ _NOT_KEYS = """
     bypass compass donkey hockey keyboard keyword monkey passed passenger passing passive passport
     secretary tokeniz tokenis turkey whiskey
 """
+_STRONG_NAMES = """
+    secret pwd credential bearer authorization encryption authtoken authkey apikey appkey
+"""
+_HINTS = "key token secret pass pwd auth cred bear crypt conn dsn sid cook otp salt jwt pat"
+"""Without one of these in it, a name is no credential's."""
 _DIGESTS = "checksum commit digest etag fingerprint hash integrity md5 public revision"
 _PROVIDERS = """
     adafruit adobe adyen airbrake airship airtable aiven alchemy algolia alibaba aliyun
@@ -75,50 +80,47 @@ def _any_of(words: str) -> str:
     return "|".join(words.split())
 
 
-def _compiled(pattern: str) -> re.Pattern[bytes]:
-    return re.compile(pattern.encode(), re.IGNORECASE)
-
-
 # An expression of hundreds of words tries each of them at each character; so plain words are
-# looked for one by one, and what stands before a key or token is compared at that place only.
-_STRONG_WORDS = (
-    b"secret pwd credential bearer authorization encryption authtoken authkey apikey appkey".split()
-)
-_STRONG = _compiled(
+# looked for one by one (in `str`, where that costs a tenth of what it costs in `bytes`), what
+# stands before or behind a key or token is compared at that place only, and an expression is
+# tried only where its first word is.
+_STRONG = re.compile(
     r"pass(?:word|wd|phrase|code|wort|\b|_|$)|api[-_ .]?(?:key|token|auth)|auth[-_ ]?header"
-    r"|connection[-_ ]?string|signature[-_ ]?key|(?:^|[-_. ])(?:pat|jwt)(?:$|[-_. ])"
+    r"|connection[-_ ]?string|signature[-_ ]?key",
+    re.ASCII,
 )
-_WEAK = _compiled(
+_STRONG_TYPE = re.compile(r"(?:^|[-_. ])(?:pat|jwt)(?:$|[-_. ])")
+_WEAK = re.compile(
     r"(?:^|[^a-z])(?:key|token)s?(?![a-z])|[a-z](?:key|token)$|auth(?!or)"
     r"|(?:^|[-_. ])(?:dsn|sid|cookie|otp|salt)$"
 )
-_AGAINST_WORDS = _NOT_KEYS.encode().split() + _DIGESTS.encode().split()
-_AGAINST = _compiled(
-    rf"(?:key|token|secret|password|pwd|pass|credential)s?[-_ .]?(?:{_any_of(_ABOUT)})s?(?![a-z])"
-    r"|author(?!iz|is)|publish(?:able|ed)|(?:^|[^a-z])(?:sha|crc)[-_]?\d*"
-    r"|(?:trace|span|request|correlation|run|event|message|order|session|job|task|build)[-_]?id$"
+_AGAINST_WORDS = [*_NOT_KEYS.split(), *_DIGESTS.split(), "publishable", "published"]
+_ABOUT_CREDENTIAL = re.compile(
+    r"(?:key|token|secret|password|pwd|pass|credential)s?[-_ .]?"
+    rf"(?:{_any_of(_ABOUT)})s?(?![a-z])"
 )
-_KEY_OR_TOKEN = _compiled(r"(?:key|token)(s?(?![a-z]))?")
-_PURPOSE_WORDS = tuple(_PURPOSES.encode().split())
-_OTHER_PURPOSE_WORDS = tuple(_OTHER_PURPOSES.encode().split())
-_HINT = re.compile(
-    b"key|token|secret|pass|pwd|auth|cred|bear|crypt|conn|dsn|sid|cook|otp|salt|jwt|pat"
+_AUTHOR = re.compile(r"author(?!iz|is)")
+_CHECKSUM = re.compile(r"(?:^|[^a-z])(?:sha|crc)")
+_NAMED_ID = re.compile(
+    r"(?:trace|span|request|correlation|run|event|message|order|session|job|task|build)[-_]?id$"
 )
-"""Without one of these in it, a name is no credential's."""
-_PROVIDER_NAMES = frozenset(_PROVIDERS.encode().split())
-_WORD = re.compile(rb"[a-z0-9]+")
-_CAMEL = re.compile(rb"(?<=[a-z0-9])(?=[A-Z])")
+_KEY_OR_TOKEN = re.compile(r"(?:key|token)(s?(?![a-z]))?")
+_PURPOSE_WORDS = tuple(_PURPOSES.split())
+_OTHER_PURPOSE_WORDS = tuple(_OTHER_PURPOSES.split())
+_STRONG_WORDS, _HINT_WORDS = _STRONG_NAMES.split(), _HINTS.split()
+_PROVIDER_NAMES = frozenset(_PROVIDERS.split())
+_WORD = re.compile(r"[a-z0-9]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @lru_cache(maxsize=4096)  # bounded: names come from outside
 def strength_of(name: bytes) -> Strength:
     """Tell how strongly a name says that its value is a credential."""
-    lower = name.lower()
-    words = _CAMEL.sub(b"_", name)
-    provider = not _PROVIDER_NAMES.isdisjoint(_WORD.findall(words.lower()))
-    if not provider and not has_hint(lower):
+    text = name.decode("latin-1")
+    words = _words_of(text)
+    provider = not _PROVIDER_NAMES.isdisjoint(_WORD.findall(words))
+    if not provider and not has_hint(text.lower()):
         return ""
-    words = words.lower()
     purpose = _purpose(words)
     if purpose == "other" or _is_against(words):
         return ""
@@ -129,9 +131,16 @@ def strength_of(name: bytes) -> Strength:
     return "provider" if provider else ""
 
 
-def _purpose(words: bytes) -> str:
+def _words_of(text: str) -> str:
+    """Give a text in small letters, with the words of camel case apart."""
+    return text if text.islower() else _CAMEL.sub("_", text).lower()
+
+
+def _purpose(words: str) -> str:
     """Tell what a key or token is for by the word before it."""
     purpose = ""
+    if "key" not in words and "token" not in words:
+        return purpose
     for found in _KEY_OR_TOKEN.finditer(words):
         before = words[: found.start()]
         if before[-1:] in _SEPARATORS:
@@ -143,27 +152,44 @@ def _purpose(words: bytes) -> str:
     return purpose
 
 
-_SEPARATORS = frozenset({b"-", b"_", b" ", b"."})
+_SEPARATORS = frozenset("-_ .")
 
 
-def _is_against(words: bytes) -> bool:
-    return any(word in words for word in _AGAINST_WORDS) or _AGAINST.search(words) is not None
+def _is_against(words: str) -> bool:
+    for word in _AGAINST_WORDS:
+        if word in words:
+            return True
+    return (
+        _ABOUT_CREDENTIAL.search(words) is not None
+        or ("author" in words and _AUTHOR.search(words) is not None)
+        or (("sha" in words or "crc" in words) and _CHECKSUM.search(words) is not None)
+        or (words.endswith("id") and _NAMED_ID.search(words) is not None)
+    )
 
 
-def _is_strong(words: bytes) -> bool:
-    return any(word in words for word in _STRONG_WORDS) or _STRONG.search(words) is not None
+def _is_strong(words: str) -> bool:
+    for word in _STRONG_WORDS:
+        if word in words:
+            return True
+    return _STRONG.search(words) is not None or (
+        ("pat" in words or "jwt" in words) and _STRONG_TYPE.search(words) is not None
+    )
 
 
-def has_hint(lower: bytes) -> bool:
+def has_hint(lower: str) -> bool:
     """Tell quickly that no name in a text can be a credential's, but for a provider's own name."""
-    return _HINT.search(lower) is not None
+    for hint in _HINT_WORDS:  # noqa: SIM110 - a generator costs more than the looks
+        if hint in lower:
+            return True
+    return False
 
 
 def mentions_credential(context: bytes) -> bool:
     """Tell whether words near a value name a credential."""
-    if not has_hint(context.lower()):
+    text = context.decode("latin-1")
+    if not has_hint(text.lower()):
         return False
-    words = _CAMEL.sub(b"_", context).lower()
+    words = _words_of(text)
     purpose = _purpose(words)
     strong = purpose == "credential" or (purpose == "" and _is_strong(words))
     return strong and not _is_against(words)

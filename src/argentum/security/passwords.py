@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from argentum.security.hits import WORD, Hit
+from argentum.security.hits import WORD, Hit, places_of
 from argentum.security.judging import is_password_like, is_placeholder, is_reference
 from argentum.security.screening import PASSWORD_WORDS
 
@@ -36,8 +36,7 @@ def passwords(data: bytes, lower: bytes) -> list[Hit]:
     hits = []
     for word in PASSWORD_WORDS:
         done = 0
-        at = lower.find(word)
-        while at >= 0:
+        for at in places_of(word, lower):
             found = _ASSIGNED.match(data, at) if at >= done else None
             if found is not None:
                 hit = _assigned_password(data, at, found)
@@ -48,7 +47,6 @@ def passwords(data: bytes, lower: bytes) -> list[Hit]:
                 done = hit.end
             elif found is not None:  # what names the same value again says no more
                 done = found.start(found.lastgroup or 0)
-            at = lower.find(word, at + len(word))
     return hits
 
 
@@ -92,6 +90,7 @@ def _name_around(data: bytes, at: int) -> bytes:
 _LOGIN = re.compile(
     rb"""://([^\s:/@"'<>?\#\\\x00\x01]{0,100}):([^\s/@"'<>\\\x00\x01]{3,200})@[\w\[{$%]"""
 )
+_LOGIN_BYTES = 304
 _STAND_INS_IN_URLS = re.compile(
     rb"(?:user(?:name)?|login|u|usr|foo|me|bob|alice)?:?(?:pass(?:word|wd)?|pwd|secret|p|bar|token|\*+)$",
     re.IGNORECASE,
@@ -101,12 +100,13 @@ _STAND_INS_IN_URLS = re.compile(
 def passwords_in_urls(data: bytes) -> list[Hit]:
     """Give the passwords in `scheme://user:password@host`."""
     hits = []
-    at = data.find(b"://")
+    at = data.find(b"@")
     while at >= 0:
-        found = _LOGIN.match(data, at)
-        if found is not None and not _is_stand_in(found[2]):
+        start = data.rfind(b"://", max(0, at - _LOGIN_BYTES), at)
+        found = _LOGIN.match(data, start) if start >= 0 else None
+        if found is not None and found.end(2) == at and not _is_stand_in(found[2]):
             hits.append(Hit(*found.span(2), "password-in-url", 0.85))
-        at = data.find(b"://", at + 3)
+        at = data.find(b"@", at + 1)
     return hits
 
 

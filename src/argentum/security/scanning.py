@@ -26,7 +26,7 @@ from argentum.security.named import named_key
 from argentum.security.passwords import passwords, passwords_in_urls
 from argentum.security.private_keys import private_keys
 from argentum.security.rules.rule import Rule
-from argentum.security.screening import DRAWN, LEAST_RUN, LONG, RUN_MASK, may_hold_secret
+from argentum.security.screening import is_drawn, long_runs, may_hold_secret
 
 MAX_DEPTH: Final = 2
 """Levels of encoding that are looked through, like base64 of URL-encoded text."""
@@ -42,11 +42,12 @@ Shape = tuple[Rule, re.Pattern[bytes]]
 class Ruleset:
     """Rules made ready: one search for all prefixes, then the bodies of those that begin so."""
 
-    __slots__ = ("_rules", "_shapes", "prefixes")
+    __slots__ = ("_first", "_rules", "_shapes", "_starts")
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         prefixes = {one.encode() for rule in rules for one in rule.prefixes}
-        self.prefixes = re.compile(_any_of(prefixes))
+        self._starts = re.compile(_starts_of(prefixes))
+        self._first = re.compile(b"(" + _any_of(prefixes) + b")")
         self._rules = {
             prefix: [
                 (one.encode(), rule)
@@ -58,6 +59,11 @@ class Ruleset:
         }
         self._shapes: dict[bytes, list[Shape]] = {}
 
+    def next_prefix(self, data: bytes, at: int, end: int) -> re.Match[bytes] | None:
+        """Find the next prefix that starts a word; its last group is what starts one."""
+        found = self._first.match(data, 0, end) if at == 0 else None
+        return found or self._starts.search(data, at - 1 if at else 0, end)
+
     def shapes(self, prefix: bytes) -> list[Shape]:
         """Give the rules that a prefix may begin, each with its whole expression."""
         shapes = self._shapes.get(prefix)
@@ -67,6 +73,26 @@ class Ruleset:
                 for begin, rule in self._rules[prefix]
             ]
         return shapes
+
+
+def _starts_of(prefixes: set[bytes]) -> bytes:
+    """
+    Write what finds the start of a word, by the character before it, and a prefix there.
+
+    The `n` of a newline in JSON is no part of a word. A prefix that is joined to the word before
+    it begins with such a character itself.
+    """
+    joined = [one for one in prefixes if one.startswith(_JOINTS)]
+    forks = [b"(?<=(" + re.escape(one[:1]) + b"))" + re.escape(one[1:]) for one in joined]
+    words = prefixes.difference(joined)
+    if words:
+        any_word = b"(" + _any_of(words) + b")"
+        first = b"(?=[" + re.escape(b"".join(sorted({one[:1] for one in words}))) + b"])"
+        forks += [first + any_word, rb"(?<=\\)[nrtbf]" + any_word]
+    return b"[^A-Za-z0-9](?:" + (b"|".join(forks) or b"(?!)") + b")"
+
+
+_JOINTS = (b".", b":")
 
 
 def _any_of(prefixes: set[bytes]) -> bytes:
@@ -100,15 +126,9 @@ def scan(data: bytes, ruleset: Ruleset, depth: int = 0) -> list[Hit]:
 
 
 def _in_runs(data: bytes, ruleset: Ruleset, depth: int) -> list[Hit]:
-    mask = data.translate(RUN_MASK)
     hits: list[Hit] = []
-    end = 0
-    while (start := mask.find(LONG, end)) >= 0:
-        seen = end
-        end = mask.find(b" ", start + LEAST_RUN)
-        if end < 0:
-            end = len(mask)
-        if DRAWN.search(data, start, end) is None:
+    for seen, start, end in long_runs(data):
+        if not is_drawn(data[start:end]):
             continue
         begin = max(start - _BEFORE_RUN, seen)
         found = _vendor_tokens(data, begin, end, ruleset)
@@ -129,15 +149,15 @@ def _in_runs(data: bytes, ruleset: Ruleset, depth: int) -> list[Hit]:
 def _vendor_tokens(data: bytes, begin: int, end: int, ruleset: Ruleset) -> list[Hit]:
     hits = []
     at = begin
-    while (prefix := ruleset.prefixes.search(data, at, end)) is not None:
-        at = prefix.start() + 1
-        if not _starts_token(data, prefix.start()):
-            continue
-        for rule, shape in ruleset.shapes(prefix[0]):
-            token = shape.match(data, prefix.start())
+    while (found := ruleset.next_prefix(data, at, end)) is not None:
+        start = found.start(found.lastindex or 0)
+        at = max(start + 1, found.start() + 2)
+        prefix = data[start : found.end()]
+        for rule, shape in ruleset.shapes(prefix):
+            token = shape.match(data, start)
             if token is None or not _ends_token(data, token.end()):
                 continue
-            body = token[0][len(prefix[0]) :]
+            body = token[0][len(prefix) :]
             if spread(body) < _LEAST_SPREAD or is_plain_repetition(body):
                 continue
             hits.append(_vendor_hit(data, rule, token))
@@ -159,16 +179,6 @@ def _vendor_hit(data: bytes, rule: Rule, token: re.Match[bytes]) -> Hit:
     return Hit(start, token.end(), rule.name, confidence)
 
 
-def _starts_token(data: bytes, start: int) -> bool:
-    """Tell whether a word starts here; the `n` of a newline in JSON is no part of one."""
-    if start == 0 or data[start - 1] not in _LETTER_OR_DIGIT or data[start] in b".:":
-        return True
-    return data[start - 2 : start] in _ESCAPED_SPACES
-
-
-_ESCAPED_SPACES = frozenset({b"\\n", b"\\r", b"\\t", b"\\b", b"\\f"})
-
-
 def _ends_token(data: bytes, end: int) -> bool:
     return end >= len(data) or data[end] not in _LETTER_OR_DIGIT
 
@@ -183,8 +193,7 @@ _MAILCHIMP_KEY = re.compile(rb"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])")
 
 def _web_token(data: bytes, start: int, end: int) -> Hit | None:
     """Find a token that has no literal prefix but a frame: JWT, Discord, Azure, Mailchimp."""
-    following = data[end : end + 1]
-    if following == b".":
+    if data[end : end + 1] == b".":
         header = data.find(b"eyJ", start, end)
         parts = _TOKEN_PARTS.match(data, end)
         if header >= 0 and parts is not None and is_json_web_token(data[header:end]):
@@ -192,11 +201,13 @@ def _web_token(data: bytes, start: int, end: int) -> Hit | None:
         bot = _BOT_TOKEN.match(data, start)
         if bot is not None:
             return Hit(start, bot.end(), "discord-bot-token", 0.9)
-    if data[start - 2 : start] == b"Q~" or data[start - 1 : start] == b"~":
+    if data[start - 1 : start] == b"~" or data[start - 2 : start] == b"Q~":
         tilde = data.rfind(b"Q~", max(0, start - _BEFORE_RUN), start)
         secret = _AZURE_SECRET.match(data, tilde - 4) if tilde >= 4 else None  # noqa: PLR2004
         if secret is not None:
             return Hit(tilde - 4, secret.end(), "azure-client-secret", 0.9)
+    if data[start + 32 : start + 35] != b"-us":
+        return None
     mailchimp = _MAILCHIMP_KEY.match(data, start)
     return mailchimp and Hit(start, mailchimp.end(), "mailchimp-key", 0.95)
 
