@@ -258,6 +258,8 @@ class FunctionChecker:
         self._compares = watch.compares
         self._path = Path(watch.path)
         self._follower = Follower(watch.path)
+        self._last: tuple[Snapshot | None, Tree | None] = (None, None)
+        self._older: tuple[Snapshot | None, Tree | None] = (None, None)
         self._seen: tuple[Tree, ...] = ()
         self._outcome = HELD
 
@@ -269,7 +271,7 @@ class FunctionChecker:
             if one is None:
                 return FIRST
             try:
-                part = self._follower.at(one.tree) if self._path else one.tree
+                part = self._part_of(one)
             except FormatError:
                 raise  # the store is damaged, which is no answer
             except ArgentumError as error:
@@ -281,6 +283,17 @@ class FunctionChecker:
             self._outcome = self._called(parts)
             self._seen = tuple(parts)
         return self._outcome
+
+    def _part_of(self, snapshot: Snapshot) -> Tree | None:
+        """Give what lies at the path; of the state before it is mostly known."""
+        if not self._path:
+            return snapshot.tree
+        for known, part in (self._last, self._older):
+            if known is snapshot:
+                return part
+        part = self._follower.at(snapshot.tree)
+        self._older, self._last = self._last, (snapshot, part)
+        return part
 
     def values(self, snapshot: Snapshot, before: Snapshot | None) -> dict[str, Any]:
         """Give the part of the state that the function was called with, if it is but a part."""
