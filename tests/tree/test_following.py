@@ -12,7 +12,7 @@ from tests.tree.values import Bag, Plain, entries_up_to, sizes
 from argentum.errors import InputError
 from argentum.tree import Loader, freeze, load
 from argentum.tree.encoding import pack
-from argentum.tree.following import Follower, follow
+from argentum.tree.following import Follower
 
 
 def packed(tree):
@@ -114,21 +114,3 @@ def test_a_text_that_is_no_path():
     """What cannot be read as a path is refused at once."""
     with pytest.raises(InputError, match="not a path"):
         Follower("a..b")
-
-
-def test_many_trees_are_read_in_few_questions():
-    """The tops of many stored trees are read together, and trees in memory lie between them."""
-    trees = [freeze({"step": step, "rest": ["x" * 100] * 200}) for step in range(300)]
-    kept = dict(chunk for tree in trees for chunk in tree.chunks(()))
-    asked: list[int] = []
-
-    def fetch(digests):
-        asked.append(len(digests))
-        return {digest: kept[digest] for digest in digests}
-
-    loader = Loader(fetch)
-    stored = [load(tree.reference(), loader) for tree in trees]
-    mixed = [stored[at] if at % 3 else trees[at] for at in range(300)]
-
-    assert list(range(300)) == [found.thaw() for found in follow("step", mixed)]
-    assert len(asked) <= 4

@@ -11,7 +11,7 @@ from argentum.events import Event
 from argentum.matching.leaves import parts_of
 from argentum.state.explaining import INITIAL, RECORDED, UNRECORDED, Place, explain
 from argentum.state.history import Value, history
-from argentum.state.lifetimes import Part, Since, find_since, read_ahead, since
+from argentum.state.lifetimes import Part, Since, find_since, since
 from argentum.state.origins import Step, Tracer
 from argentum.state.pieces import Piece
 from argentum.state.snapshots import Snapshot
@@ -238,7 +238,6 @@ def _blame(case: _Case, path: Path, first: Since, there: Tree | None) -> Blame:
 def _earlier(snapshots: Sequence[Snapshot], first: Since) -> tuple[Value, ...]:
     """Give the values before, the newest first."""
     until = snapshots[: first.number + 1]
-    read_ahead(until, first.steps)
     values = history(until, Path.of(first.steps)) if first.number else []
     now = snapshots[first.number].seq
     return tuple(one for one in reversed(values) if one.present and one.since.seq < now)

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, SupportsIndex
 
 from argentum.tree import Path, Tree
 from argentum.tree.chunks import digest_of
+from argentum.tree.descent import follow
 from argentum.tree.encoding import unpack
-from argentum.tree.following import follow
 from argentum.tree.kinds import Kind
 from argentum.tree.nodes import Branch, pages_of
 from argentum.tree.paths import Step

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from argentum.errors import InputError, NotFoundError, not_found, shown
 from argentum.tree import Path, Record, Tree, same
-from argentum.tree.following import Follower, follow
+from argentum.tree.descent import follow
+from argentum.tree.following import Follower
 from argentum.tree.paths import Key, Step
 
 if TYPE_CHECKING:

@@ -17,12 +17,13 @@ from argentum.state.placing import on_the_way
 from argentum.state.snapshots import Snapshot
 from argentum.tree import Change, Path, Tree, diff
 from argentum.tree.changes import ADDED, MOVED, REMOVED
-from argentum.tree.following import READ_AHEAD, Follower, follow, read_way
+from argentum.tree.chunks import references_of
+from argentum.tree.descent import AT_ONCE, follow, open_all, pages_at
+from argentum.tree.following import Follower
 from argentum.tree.gaps import unread_gaps
 from argentum.tree.kinds import Kind
-from argentum.tree.nodes import Branch, Page, fill_all
+from argentum.tree.nodes import Branch, Page
 from argentum.tree.paths import Step
-from argentum.tree.sameness import Packed, token
 from argentum.tree.sequence import common_ends
 
 Steps = tuple[Step, ...]
@@ -60,10 +61,10 @@ def _from_the_front(tree: Tree, steps: Steps) -> Steps:
 
 
 def _unchanged_since(snapshots: Sequence[Snapshot], path: Path) -> int:
-    follower = Follower(path)
-    last = follower.at(snapshots[-1].tree)
-    for number in range(len(snapshots) - 2, -1, -1):
-        if not is_same(follower.at(snapshots[number].tree), last):
+    found = follow(path, [snapshot.tree for snapshot in reversed(snapshots)])
+    last = next(found)
+    for number, tree in zip(range(len(snapshots) - 2, -1, -1), found, strict=True):
+        if not is_same(tree, last):
             return number + 1
     return 0
 
@@ -95,18 +96,16 @@ def _backwards(
     numbers = range(len(snapshots) - 1, -1, -1)
     trees = follow(head, [snapshot.tree for snapshot in reversed(snapshots)])
     places = zip(numbers, trees, strict=True)
-    while window := list(islice(places, READ_AHEAD)):
+    while window := list(islice(places, AT_ONCE)):
         if isinstance(listed_at, int):
-            read_way((tree for _, tree in window), listed_at)
+            _read_way([tree for _, tree in window], listed_at)
         yield from window
 
 
-def read_ahead(snapshots: Sequence[Snapshot], steps: Steps) -> None:
-    """Read the way to a path in many states in one go, for one who asks each of them in turn."""
-    listed = next((at for at, step in enumerate(steps) if isinstance(step, int)), None)
-    if listed is not None:
-        for _ in _backwards(snapshots, Path.of(steps[:listed]), listed_at=steps[listed]):
-            pass
+def _read_way(lists: Iterable[Tree | None], place: int) -> None:
+    """Read the groups over one place of many lists, those of one level in one go."""
+    roots = (tree.root for tree in lists if tree is not None)
+    pages_at([(root.top, place) for root in roots if type(root) is Branch and place < root.count])
 
 
 def _before(older: Tree, newer: Tree, steps: Steps) -> Steps | None:
@@ -149,9 +148,8 @@ def _in_shared_part(older: Tree, newer: Tree, step: Step) -> int | None:
 
 def _at_the_ends(olds: list[Page], news: list[Page], place: int) -> int | None:
     """Give the old place of an item of pages that differ, if it is in their common ends."""
-    fill_all(olds)
-    fill_all(news)
-    before, after = ([token(Packed(one)) for page in pages for one in page.entries]
+    open_all([*olds, *news])
+    before, after = ([one for page in pages for one in references_of(page)]
                      for pages in (olds, news))  # fmt: skip
     start, end = common_ends(before, after)
     if place < start:

@@ -40,10 +40,11 @@ def unpacked(column: bytes) -> bytes:
     Raises:
         FormatError: the column was not written by `packed`, or is damaged.
     """
-    if column[:1] == _PLAIN:
+    mark = column[:1]
+    if mark == _PLAIN:
         return column[1:]
-    if column[:1] != _DEFLATED:
-        message = f"A stored column starts with {column[:1]!r}; this version knows 0 and 1."
+    if mark != _DEFLATED:
+        message = f"A stored column starts with {mark!r}; this version knows 0 and 1."
         raise FormatError(message)
     try:
         return zlib.decompress(column[1:], RAW_DEFLATE)

@@ -71,7 +71,13 @@ def diff(before: Tree, after: Tree) -> list[Change]:
 def same(before: Tree, after: Tree) -> bool:
     """Tell whether `diff` finds no change; it stops at the first."""
     old, new = before.root, after.root
-    if type(old) is type(new) is Branch and old.kind is new.kind is Kind.LIST:
+    if type(old) is type(new) is bytes:
+        if old == new:
+            return True
+        one, other = unpack(old), unpack(new)
+        if type(one) in ATOMS:
+            return same_leaf(one, other)
+    elif type(old) is type(new) is Branch and old.kind is new.kind is Kind.LIST:
         return old.count == new.count and next(_Walk().run(old, new), None) is None
     return next(_Walk().run(old, new), None) is None
 

@@ -8,7 +8,6 @@ nothing below is looked at again; what is new is read by itself, without its nei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from weakref import WeakSet
 
@@ -20,7 +19,7 @@ from argentum.tree.nodes import Branch, Entry, Group, Page, fill_all
 from argentum.tree.paths import Key, Path, Step
 from argentum.tree.tree import NOTHING, Tree, child_of, part_of
 
-_IN_ORDER = frozenset({Kind.LIST, Kind.TUPLE, Kind.DEQUE})
+IN_ORDER = frozenset({Kind.LIST, Kind.TUPLE, Kind.DEQUE})
 
 
 class Follower:
@@ -34,7 +33,7 @@ class Follower:
             InputError: the text is not a path.
         """
         self.path = Path(path)
-        self._levels = [_Level(step) for step in self.path.parts]
+        self.levels = [Level(step) for step in self.path.parts]
         self._last: tuple[Entry | None, Tree | None] = (None, None)
         self._decoded: tuple[bytes, int, bytes | None] = (b"", -1, None)
 
@@ -47,7 +46,10 @@ class Follower:
         Raises:
             FormatError: a stored part is missing or was altered.
         """
-        entry = self._descend(tree.root)
+        return self.found(self._descend(tree.root))
+
+    def found(self, entry: Entry | None) -> Tree | None:
+        """Make a tree of what lies at the path; the same object as the last time if it is."""
         if entry is None:
             return None
         known, made = self._last
@@ -57,16 +59,16 @@ class Follower:
         return made
 
     def _descend(self, entry: Entry) -> Entry | None:
-        for depth, level in enumerate(self._levels):
+        for depth, level in enumerate(self.levels):
             if type(entry) is bytes:
-                return self._inside(entry, depth)
+                return self.inside(entry, depth)
             below = level.below(entry)  # type: ignore[arg-type]
             if below is None:
                 return None
             entry = below
         return entry
 
-    def _inside(self, entry: bytes, depth: int) -> bytes | None:
+    def inside(self, entry: bytes, depth: int) -> bytes | None:
         """Go the rest of the way through a value that is one entry."""
         known, known_depth, found = self._decoded
         if known_depth == depth and known == entry:
@@ -98,76 +100,6 @@ def live_member(branch: Branch, name: object) -> Entry | None:
     return branch.few()[names.index(name)] if type(name) is str and name in names else None
 
 
-READ_AHEAD = 256
-"""Trees of which the tops are read in one question to their store."""
-
-
-def follow(path: str, trees: Sequence[Tree]) -> Iterator[Tree | None]:
-    """
-    Give what lies at a path in each of many trees (see `Follower.at`).
-
-    Raises:
-        InputError: the text is not a path.
-        FormatError: a stored part is missing or was altered.
-    """
-    follower = Follower(path)
-    above, place = _first_place(follower.path)
-    for start in range(0, len(trees), READ_AHEAD):
-        window = trees[start : start + READ_AHEAD]
-        if follower.path.parts:
-            _read_tops(window)
-        if above is not None:
-            read_way(map(above.at, window), place)
-        yield from map(follower.at, window)
-
-
-def _first_place(path: Path) -> tuple[Follower | None, int]:
-    """Give what finds the first list on the way, and the place in it; None if there is none."""
-    for depth, step in enumerate(path.parts):
-        if isinstance(step, int) and step >= 0:
-            return Follower(Path.of(path.parts[:depth])), step
-    return None, 0
-
-
-def _read_tops(trees: Iterable[Tree]) -> None:
-    """Read the first page or group of each tree, those of one kind and store in one go."""
-    waiting: dict[tuple[type, int], list[Page | Group]] = {}
-    for tree in trees:
-        top = tree.root.top if type(tree.root) is Branch else None
-        if top is not None and not top.is_filled():
-            waiting.setdefault((type(top), id(top.source)), []).append(top)
-    for nodes in waiting.values():
-        fill_all(nodes)
-
-
-def read_way(lists: Iterable[Tree | None], place: int) -> None:
-    """Read the groups over one place of many lists, those of one level in one go."""
-    roots = (found.root for found in lists if found is not None)
-    tops = (root.top for root in roots if type(root) is Branch and place < root.count)
-    level = {id(top): (top, place) for top in tops}
-    while level:
-        groups = {key: (one, at) for key, (one, at) in level.items() if type(one) is Group}
-        waiting: dict[int, list[Group]] = {}
-        for group, _ in groups.values():
-            if not group.is_filled():
-                waiting.setdefault(id(group.source), []).append(group)
-        for found in waiting.values():
-            fill_all(found)
-        level = {}
-        for group, at in groups.values():
-            below = _child_at(group, at)
-            if below is not None:
-                level[id(below[0])] = below
-
-
-def _child_at(group: Group, place: int) -> tuple[Page | Group, int] | None:
-    for child in group.children:
-        if place < child.count:
-            return child, place
-        place -= child.count
-    return None
-
-
 def _is_same(old: Entry | None, new: Entry) -> bool:
     if old is new:
         return True
@@ -177,13 +109,13 @@ def _is_same(old: Entry | None, new: Entry) -> bool:
     return type(old) is bytes and old == new
 
 
-class _Level:
+class Level:
     """One step of the way, and what was found there last."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
         self._name = step.value if isinstance(step, Key) else step
-        self._key = pack(self._name)
+        self.key = pack(self._name)
         self._branch: Branch | None = None
         self._found: Entry | None = None
         self._places: dict[int, int] = {}
@@ -201,7 +133,7 @@ class _Level:
         return self._found
 
     def _look_up(self, branch: Branch) -> Entry | None:
-        if branch.kind in _IN_ORDER:
+        if branch.kind in IN_ORDER:
             return self._at_place(branch)
         if branch.kind is not Kind.SUBCLASS:
             return self._by_key(branch.top, 0)
@@ -210,11 +142,17 @@ class _Level:
         except NotFoundError:
             return None
 
-    def _at_place(self, branch: Branch) -> Entry | None:
+    def place_in(self, branch: Branch) -> int | None:
+        """Give the place in a list, counted from its front; None if it has no such place."""
         at = self.step
         if not isinstance(at, int) or not -branch.count <= at < branch.count:
             return None
-        at += branch.count if at < 0 else 0
+        return at + branch.count if at < 0 else at
+
+    def _at_place(self, branch: Branch) -> Entry | None:
+        at = self.place_in(branch)
+        if at is None:
+            return None
         node: Any = branch.top
         while type(node) is Group:
             for child in node.children:
@@ -232,7 +170,7 @@ class _Level:
             found = self._among(node.children, depth)
         else:
             keys: list[bytes] = node.keys or []
-            found = node.entries[keys.index(self._key)] if self._key in keys else None
+            found = node.entries[keys.index(self.key)] if self.key in keys else None
         if found is None:
             self._without.add(node)
         return found

@@ -33,9 +33,12 @@ class Page:
     """Up to 64 entries of a list, or keys and entries of a dict or object."""
 
     __slots__ = (
-        "__weakref__", "branches", "closed", "count", "digest", "entries", "keys", "mark", "refs",
-        "size", "source",
+        "__weakref__", "branches", "closed", "count", "digest", "entries", "keys", "made", "mark",
+        "refs", "size", "source",
     )  # fmt: skip
+
+    made: dict[int, Entry]
+    """Branches of a stored page that were made before its other entries were, by their place."""
 
     def __init__(
         self,
@@ -75,10 +78,14 @@ class Page:
 class Group:
     """Up to 64 pages, or up to 64 groups."""
 
-    __slots__ = ("__weakref__", "children", "count", "digest", "mark", "size", "source")
+    __slots__ = ("__weakref__", "children", "content", "count", "digest", "mark", "size", "source")
+
+    content: list[Any] | None
+    """What the chunk of a stored group says, and the children made so far; None if all are."""
 
     def __init__(self, children: list[Page | Group]) -> None:
         self.children = children
+        self.content = None
         self.count = 0
         self.size = 0
         self.mark = NO_CUT
@@ -101,6 +108,11 @@ def _known_refs(like: Page, entries: list[Entry]) -> list[bytes | None]:
     """Take over what a page like this one knows of the entries that they share."""
     known = dict(zip(map(id, like.entries), like.refs or (), strict=True))
     return [known.get(id(entry)) for entry in entries]
+
+
+def is_open(node: Page | Group) -> bool:
+    """Tell whether a page's references, or what a group says of its children, are here."""
+    return _has(node, "refs" if type(node) is Page else "content")
 
 
 _PAGE_CONTENTS = frozenset({"branches", "closed", "entries", "keys", "refs"})
