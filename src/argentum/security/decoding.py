@@ -121,20 +121,27 @@ _WORD: Final = re.compile(rb"[^" + re.escape(_SEPARATORS) + rb"]{0,%d}" % _AROUN
 def decoded_parts(data: bytes) -> Iterator[DecodedPart]:
     """Give each word of a text that holds URL or JSON escapes, without them."""
     seen = 0
-    url, json = _place_of(_URL_ESCAPE, data, 0), _place_of(_JSON_ESCAPE, data, 0)
+    url, json = _next_url_escape(data, 0), _next_json_escape(data, 0)
     while (at := min(url, json)) < len(data):
         start, seen = _word_around(data, at, seen)
         if seen - start >= _LEAST_WORD_BYTES:
             word, encoding = data[start:seen], "url" if at == url else "json"
             yield DecodedPart(start, word, _ESCAPE.sub(_character, word), encoding)
         if url < seen:
-            url = _place_of(_URL_ESCAPE, data, seen)
+            url = _next_url_escape(data, seen)
         if json < seen:
-            json = _place_of(_JSON_ESCAPE, data, seen)
+            json = _next_json_escape(data, seen)
 
 
-def _place_of(escape: re.Pattern[bytes], data: bytes, start: int) -> int:
-    found = escape.search(data, start)
+def _next_url_escape(data: bytes, start: int) -> int:
+    at = data.find(b"%", start)
+    while at >= 0 and _URL_ESCAPE.match(data, at) is None:
+        at = data.find(b"%", at + 1)
+    return at if at >= 0 else len(data)
+
+
+def _next_json_escape(data: bytes, start: int) -> int:
+    found = _JSON_ESCAPE.search(data, start)
     return len(data) if found is None else found.start()
 
 

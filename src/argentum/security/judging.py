@@ -9,6 +9,7 @@ digits alternate as no word, identifier or path does; entropy alone cannot tell 
 from __future__ import annotations
 
 import re
+from operator import eq
 from typing import Final
 
 from argentum.security.hits import CLASSES
@@ -121,6 +122,9 @@ def is_plain_repetition(value: bytes) -> bool:
     )
 
 
+_NEXT = bytes((*range(1, 256), 0))
+
+
 def _is_sequence(value: bytes) -> bool:
     """Tell `abcdefgh` and `12345678`: most characters follow the one before."""
     steps = len(value) - 1
@@ -134,7 +138,7 @@ def _is_sequence(value: bytes) -> bool:
         and value[steps] - value[steps - 1] != 1
     ):
         return False
-    follow = sum(map(int.__eq__, value[1:], [one + 1 for one in value[:-1]]))
+    follow: int = sum(map(eq, value[1:], value[:-1].translate(_NEXT)))
     return follow >= steps * _IN_SEQUENCE
 
 

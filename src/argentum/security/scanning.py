@@ -83,13 +83,19 @@ def _starts_of(prefixes: set[bytes]) -> bytes:
     it begins with such a character itself.
     """
     joined = [one for one in prefixes if one.startswith(_JOINTS)]
-    forks = [b"(?<=(" + re.escape(one[:1]) + b"))" + re.escape(one[1:]) for one in joined]
     words = prefixes.difference(joined)
+    next_ones = {one[:1] for one in words} | {one[1:2] for one in joined}
+    forks = [b"(?<=(" + re.escape(one[:1]) + b"))" + re.escape(one[1:]) for one in joined]
     if words:
         any_word = b"(" + _any_of(words) + b")"
-        first = b"(?=[" + re.escape(b"".join(sorted({one[:1] for one in words}))) + b"])"
-        forks += [first + any_word, rb"(?<=\\)[nrtbf]" + any_word]
-    return b"[^A-Za-z0-9](?:" + (b"|".join(forks) or b"(?!)") + b")"
+        forks += [any_word, rb"(?<=\\)[nrtbf]" + any_word]
+        next_ones |= {b"nrtbf"}
+    if not forks:
+        return b"(?!)"
+    ahead = b"(?=[" + re.escape(b"".join(sorted(next_ones))) + b"])"  # most places end here
+    if b"" in next_ones:  # a prefix that is one such character
+        ahead = b""
+    return b"[^A-Za-z0-9]" + ahead + b"(?:" + b"|".join(forks) + b")"
 
 
 _JOINTS = (b".", b":")

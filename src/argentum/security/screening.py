@@ -21,24 +21,23 @@ RUN_MASK: Final = bytes(97 if code in WORD + b"+/" else 32 for code in range(256
 LONG: Final = b"a" * LEAST_RUN
 
 PASSWORD_WORDS: Final = (b"pass", b"pwd", b"secret")
-# What `passwords` could go on from behind such a word, before it looks at a value.
-_NAMES_VALUE = re.compile(
-    rb"""
-    [A-Za-z0-9_.\-]{0,40}+
-    (?:\\{0,3}+["'`\])]){0,3}+
-    \s{0,8}
-    (?: [\x01=:>(|!\x80-\xff] | (?<=[ ])is[: ] | str )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+_NAME: Final = WORD + b"."
+_CLOSES_NAME: Final = b"\\\"'`])"
+_LEADS_ON: Final = frozenset(bytes((one,)) for one in (*b"\x01=:>(|!", *range(128, 256)))
+_REACH_BYTES: Final = 72
+"""How far behind such a word `passwords` looks for what leads on to a value, and more."""
 _LOGIN = re.compile(rb"""://[^\s/"'<>\\\x00\x01]{4,1300}@""")
 """A login of 100 and 200 characters, of up to four bytes each."""
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
 
 
+_LEAST_BYTES: Final = 9
+"""The least that anything is found in: `://:abc@x`."""
+
+
 def may_hold_secret(data: bytes) -> bool:
     """Tell quickly that a text, or an encoded value, holds nothing to look at."""
-    return (
+    return len(data) >= _LEAST_BYTES and (
         _holds_drawn_run(data)
         or _may_name_password(data)
         or (data.find(b"@") >= 0 and _LOGIN.search(data) is not None)
@@ -49,7 +48,14 @@ def may_hold_secret(data: bytes) -> bool:
 
 
 def _holds_drawn_run(data: bytes) -> bool:
-    return any(is_drawn(data[start:end]) for _, start, end in long_runs(data))
+    mask = data.translate(RUN_MASK)
+    at = mask.rfind(LONG)
+    while at >= 0:  # as `long_runs` does, which costs more than most entries take
+        start = mask.rfind(b" ", 0, at) + 1
+        if is_drawn(data[start : at + LEAST_RUN]):
+            return True
+        at = mask.rfind(LONG, 0, start)
+    return False
 
 
 def long_runs(data: bytes) -> Iterator[tuple[int, int, int]]:
@@ -67,9 +73,12 @@ def long_runs(data: bytes) -> Iterator[tuple[int, int, int]]:
         yield (at + LEAST_RUN if at >= 0 else 0), start, end
 
 
+_PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_-+/"
+
+
 def is_drawn(run: bytes) -> bool:
     """Tell what every drawn token has, and hardly any word, path, number, or camel-cased name."""
-    if run.isdigit():
+    if run.isdigit() or not run.translate(None, _PLAIN):
         return False
     classes = run.translate(CLASSES).decode()  # looks in `str` cost a tenth of those in `bytes`
     return (
@@ -87,7 +96,10 @@ def _may_name_password(data: bytes) -> bool:
     for word in PASSWORD_WORDS:
         at = lower.rfind(word)
         while at >= 0:
-            if _NAMES_VALUE.match(data, at) is not None or data[at - 2 : at] == b"--":
+            behind = lower[at : at + _REACH_BYTES].lstrip(_NAME).lstrip(_CLOSES_NAME).lstrip()
+            if behind[:1] in _LEADS_ON or behind.startswith((b"is", b"str")):
+                return True
+            if lower[at - 2 : at] == b"--":
                 return True
             at = lower.rfind(word, 0, at)
     return False
