@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from argentum.events import CLOSE, OPEN, Event
@@ -96,7 +97,11 @@ class Act:
 
 
 def acts_of(
-    events: Iterable[Event], *, kinds: Collection[str] = (), ignore: Collection[str] = ()
+    events: Iterable[Event],
+    *,
+    kinds: Collection[str] = (),
+    ignore: Collection[str] = (),
+    essences: Essences | None = None,
 ) -> list[Act]:
     """
     Give what was done in a run, in the order in which it began.
@@ -104,13 +109,14 @@ def acts_of(
     Args:
         kinds: only acts of these kinds; all by default.
         ignore: names of further fields that make no difference, wherever they stand.
+        essences: what was digested for another run, with the same `ignore`.
     """
     wanted = frozenset(kinds or (*KINDS_OF_ACTS, "run"))
     kept = [event for event in events if event.kind in wanted]
     opened = {event.seq for event in kept if event.phase == OPEN}
     closings = {event.span: event for event in kept if event.phase == CLOSE}
     read_whole(event.body for event in kept if event.kind != "snapshot")
-    reader = _Reader(frozenset(ignore))
+    reader = _Reader(essences or Essences(frozenset(ignore)))
     return [
         reader.act(event, closings.get(event.seq) if event.phase == OPEN else None)
         for event in kept
@@ -128,9 +134,9 @@ def _begins(event: Event, opened: Collection[int]) -> bool:
 class _Reader:
     """Makes acts of events; what their bodies share is read once."""
 
-    def __init__(self, ignore: frozenset[str]) -> None:
-        self._ignore = ignore
-        self._essences = Essences(ignore)
+    def __init__(self, essences: Essences) -> None:
+        self._ignore = essences.ignore
+        self._essences = essences
 
     def act(self, opening: Event, closing: Event | None) -> Act:
         if opening.kind == "snapshot":
@@ -165,11 +171,13 @@ class _Reader:
         return digest(*parts)
 
 
+@lru_cache(maxsize=1024)
 def _left_out(kind: str, ignore: frozenset[str]) -> frozenset[str]:
     """Give the fields of a body that make no difference."""
     return (MADE_UP if kind == "model_call" else MEASURED) | ignore
 
 
+@lru_cache(maxsize=1024)
 def _left_out_inside(kind: str, field: str, ignore: frozenset[str]) -> frozenset[str]:
     """Give the fields that make no difference inside of a field of a body."""
     # What goes to a model and comes from it has made-up fields inside, too.

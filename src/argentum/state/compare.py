@@ -16,7 +16,7 @@ from typing import NamedTuple
 from argentum.events import Event
 from argentum.state.acts import Act, acts_of, is_left_out
 from argentum.state.aligning import ASKED, SAME, Lane, Pair, lanes_of
-from argentum.state.essence import essence_of
+from argentum.state.essence import Essences, essence_of
 from argentum.state.forks import Branches, Fork, branches_of, common_source
 from argentum.state.snapshots import Diff, Snapshot, diff, snapshots_of
 from argentum.tree import Change, Tree
@@ -131,7 +131,11 @@ def compare(
         ignore: names of fields that make no difference wherever they stand, besides those that
             never do (see `argentum.state.acts`).
     """
-    a, b, past = (acts_of(run, kinds=kinds, ignore=ignore) for run in (run_a, run_b, source))
+    essences = Essences(frozenset(ignore))
+    a, b, past = (
+        acts_of(run, kinds=kinds, ignore=ignore, essences=essences)
+        for run in (run_a, run_b, source)
+    )
     fork = common_source(run_a, run_b)
     if fork is None:
         branches = Branches(None, (), tuple(a), tuple(b))

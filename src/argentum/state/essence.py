@@ -17,6 +17,8 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+from ormsgpack import packb
+
 from argentum.tree import Record, Tree
 from argentum.tree.chunks import DIGEST_BYTES
 from argentum.tree.encoding import pack, unpack
@@ -34,6 +36,7 @@ _IDS = re.compile(
 )
 _PLACE = "\0id"
 _SHORTEST_ID = 10
+_ONLY_TEXT = frozenset({str})
 _IN_ORDER = (Kind.LIST, Kind.TUPLE, Kind.DEQUE)
 
 Drop = frozenset[str]
@@ -133,7 +136,7 @@ class Essences:
         return value
 
     def _plain_dict(self, value: dict[Any, Any], drop: Drop, ids: list[str]) -> Any:
-        if all(type(key) is str for key in value):
+        if _ONLY_TEXT.issuperset(map(type, value)):
             return {
                 key: self._plain(value[key], self._below(key, drop), ids)
                 for key in sorted(value)
@@ -161,14 +164,15 @@ def essence_of(value: object) -> bytes:
 
 def digest(*parts: bytes | str | None) -> bytes:
     """Digest parts of any length, so that no two lists of such parts have the same digest."""
-    return blake2b(b"".join(map(_measured, parts)), digest_size=DIGEST_BYTES).digest()
+    try:
+        data = packb(parts)
+    except TypeError:  # a lone surrogate
+        data = packb([_text_as_bytes(part) for part in parts])
+    return blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
-def _measured(part: bytes | str | None) -> bytes:
-    if part is None:
-        return b"-"
-    data = part if type(part) is bytes else part.encode("utf-8", "surrogatepass")  # type: ignore[union-attr]
-    return b"%d:%b" % (len(data), data)
+def _text_as_bytes(part: bytes | str | None) -> Any:
+    return [part.encode("utf-8", "surrogatepass")] if type(part) is str else part
 
 
 # ---------------------------------------------------------------- bodies
@@ -185,7 +189,7 @@ def fields_of(body: Tree) -> dict[str, Any]:
         }
     if type(root) is bytes:
         value = unpack(root)
-        if type(value) is dict and all(type(key) is str for key in value):
+        if type(value) is dict and _ONLY_TEXT.issuperset(map(type, value)):
             return value
         return {"": value}
     return {"": Packed(root)}
